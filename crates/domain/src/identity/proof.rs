@@ -42,6 +42,14 @@ pub enum ProvableValue<'a> {
     },
 }
 
+/// Returns the id of the proof of the domain of an e-mail address. `None` if the domain cannot be proven.
+#[must_use]
+pub fn proof_id_of_address(email: &str) -> Option<IdentityProofId> {
+    let (_, domain) = email.rsplit_once('@')?;
+    let domain = parse_domain(domain).ok()?;
+    Some(ProvableValue::Domain(&domain).proof_id())
+}
+
 /// Provider that holds a proof, with its organization.
 pub type ProofHolder = (Tenant, IdentityProviderId);
 

@@ -27,7 +27,7 @@ mod tests;
 
 pub use limits::{
     ACCEPTED_TO_TRUST, DOMAIN_MAILS_PER_DAY, MAILS_PER_DAY, MailCounter, MailLimit, ORGANIZATION_MAILS_PER_DAY,
-    RESEND_SECONDS, organization_limit, recipient_limits, within_limits,
+    RESEND_SECONDS, SharedMailLimit, organization_limit, recipient_limits, shared_limits, within_limits,
 };
 pub use mail::{InvitationMail, MailFailure, MailStatus, MailView};
 
@@ -204,10 +204,19 @@ impl Invitation {
     pub fn over_mail_limit(self, failure: MailFailure, at: Timestamp) -> Self {
         let end = self.expires_at();
         let mail = if failure == MailFailure::OrganizationLimit {
-            self.mail.map(|mail| mail.postpone(limits::next_day(at).0, end))
+            self.mail.map(|mail| mail.postpone(Some(failure), limits::next_day(at).0, end))
         } else {
             Some(InvitationMail::over_limit())
         };
+        Self { mail, ..self }
+    }
+
+    /// Postpones the mail to the next day (UTC), because it is over a limit that organizations share. The mail does not
+    /// say so.
+    #[must_use]
+    pub fn over_shared_limit(self, at: Timestamp) -> Self {
+        let end = self.expires_at();
+        let mail = self.mail.map(|mail| mail.postpone(None, limits::next_day(at).0, end));
         Self { mail, ..self }
     }
 

@@ -1,6 +1,7 @@
 //! The limits of invitation mails that apply to one organization and one address (decisions G).
 
 use candor_domain::access::Tenant;
+use candor_domain::identity::{IdentityProof, proof_id_of_address};
 use candor_domain::people::invitation::{
     ACCEPTED_TO_TRUST, MailCounter, MailLimit, organization_limit, recipient_limits,
 };
@@ -17,25 +18,27 @@ pub(crate) async fn find_organization_limit(services: &Services, tenant: Tenant)
     Ok(organization_limit(tenant.organization, accepted_invitations.len(), services.settings.mails_per_day))
 }
 
-/// Returns the limits of a mailbox.
-pub(crate) async fn find_recipient_limits(
-    services: &Services,
-    tenant: Tenant,
-    email: &str,
-) -> Read<Vec<MailLimit>> {
+/// Returns `true` if the organization is known at the domain of an address: an invitation to the domain was accepted,
+/// or the organization has proven the domain.
+pub(crate) async fn is_known_domain(services: &Services, tenant: Tenant, email: &str) -> Read<bool> {
     let to_domain = list_accepted(Some(MailCounter::for_domain(email)), 1);
-    let is_known_domain = services.store.first(tenant, to_domain).await?.is_some();
-    Ok(recipient_limits(tenant.organization, email, is_known_domain))
+    if services.store.first(tenant, to_domain).await?.is_some() {
+        return Ok(true);
+    }
+    let Some(proof) = proof_id_of_address(email) else { return Ok(false) };
+    Ok(services.store.row::<IdentityProof>(tenant, proof).await?.is_some())
 }
 
-/// Returns a limit of a mailbox that is reached today.
+/// Returns a limit of the organization's mails to a mailbox that is reached today. Limits that organizations share only
+/// delay a mail, so requests do not ask for them.
 pub(crate) async fn find_reached(
     services: &Services,
     tenant: Tenant,
     email: &str,
     at: Timestamp,
 ) -> Read<Option<MailLimit>> {
-    for limit in find_recipient_limits(services, tenant, email).await? {
+    let is_known_domain = is_known_domain(services, tenant, email).await?;
+    for limit in recipient_limits(tenant.organization, email, is_known_domain) {
         if services.store.counted_mails(limit.counter, at.date()).await? >= limit.most {
             return Ok(Some(limit));
         }

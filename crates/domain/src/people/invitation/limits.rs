@@ -9,10 +9,13 @@ use crate::time::Timestamp;
 
 /// Shortest time between two invitation mails to one person, in seconds.
 pub const RESEND_SECONDS: i64 = 60;
-/// Maximum number of invitation mails to one mailbox per day (UTC), over all organizations.
+/// Maximum number of invitation mails of one organization to one mailbox per day (UTC).
 pub const MAILS_PER_DAY: u32 = 5;
+/// Maximum number of invitation mails to one mailbox per day (UTC), over all organizations that are not known at its
+/// domain. Two organizations are needed to use it up.
+const MAILBOX_MAILS_IN_ALL: u32 = 2 * MAILS_PER_DAY;
 /// Maximum number of invitation mails of one organization to the mailboxes of one domain per day (UTC). An
-/// organization whose invitation to the domain was accepted has no such limit.
+/// organization that is known at the domain has no such limit.
 pub const DOMAIN_MAILS_PER_DAY: u32 = 50;
 /// Maximum number of invitation mails to the mailboxes of one domain per day (UTC), over all organizations with
 /// the limit [`DOMAIN_MAILS_PER_DAY`]. No organization uses up more than a tenth of it.
@@ -33,10 +36,13 @@ impl MailCounter {
     /// a folder of the same mailbox.
     #[must_use]
     pub fn for_mailbox(email: &str) -> Self {
-        let address = address_key(email);
-        let (local, domain) = address.rsplit_once('@').unwrap_or((&address, ""));
-        let mailbox = local.split_once('+').map_or(local, |(mailbox, _)| mailbox);
-        Self(super::hash(&format!("{mailbox}@{domain}")))
+        Self(super::hash(&mailbox(email)))
+    }
+
+    /// Returns the counter of the mails of an organization to the mailbox with this e-mail address.
+    #[must_use]
+    pub fn for_mailbox_of(id: OrganizationId, email: &str) -> Self {
+        Self(super::hash(&format!("{id}\n{}", mailbox(email))))
     }
 
     /// Returns the counter of the domain of this e-mail address. The line break keeps it apart from mailboxes.
@@ -58,6 +64,13 @@ impl MailCounter {
     }
 }
 
+fn mailbox(email: &str) -> String {
+    let address = address_key(email);
+    let (local, domain) = address.rsplit_once('@').unwrap_or((&address, ""));
+    let mailbox = local.split_once('+').map_or(local, |(mailbox, _)| mailbox);
+    format!("{mailbox}@{domain}")
+}
+
 fn domain(email: &str) -> String {
     let address = address_key(email);
     address.rsplit_once('@').map_or_else(String::new, |(_, domain)| domain.to_owned())
@@ -76,6 +89,16 @@ pub struct MailLimit {
     message: &'static str,
 }
 
+/// A limit of the invitation mails of one day that organizations share. A mail over the limit is sent on a later day,
+/// and nothing names the limit: the mails of one organization must not be a measure for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedMailLimit {
+    /// Counter of the mails.
+    pub counter: MailCounter,
+    /// Maximum number of mails.
+    pub most: u32,
+}
+
 /// Returns the limit of an organization with this number of accepted invitations. `most_at_first` is the limit before
 /// any was accepted.
 #[must_use]
@@ -88,37 +111,44 @@ pub fn organization_limit(id: OrganizationId, accepted: usize, most_at_first: u3
     MailLimit { counter, most, failure, message }
 }
 
-/// Returns the limits of the recipient of a mail, in the order in which they are counted: a mail over the limit of
-/// its organization does not use up the limits that all organizations share. `is_known_domain` is `true` if an
-/// invitation of the organization to the domain was accepted.
+/// Returns the limits of the mails of one organization to the recipient. `is_known_domain` is `true` if an invitation
+/// of the organization to the domain was accepted, or the organization has proven the domain.
 #[must_use]
 pub fn recipient_limits(id: OrganizationId, email: &str, is_known_domain: bool) -> Vec<MailLimit> {
     let failure = MailFailure::RecipientLimit;
-    let mailbox = MailLimit {
-        counter: MailCounter::for_mailbox(email),
+    let to_mailbox = MailLimit {
+        counter: MailCounter::for_mailbox_of(id, email),
         most: MAILS_PER_DAY,
         failure,
-        message: "This mailbox has received 5 invitation mails today. Send the request again after the time in \
-                  `Retry-After`.",
+        message: "The organization has sent 5 invitation mails to this mailbox today. Send the request again after \
+                  the time in `Retry-After`.",
     };
     if is_known_domain {
-        return vec![mailbox];
+        return vec![to_mailbox];
     }
-    let own = MailLimit {
+    let to_domain = MailLimit {
         counter: MailCounter::for_domain_of(id, email),
         most: DOMAIN_MAILS_PER_DAY,
         failure,
-        message: "The organization has sent 50 invitation mails to the domain of this address today, and none of its \
-                  invitations to the domain was accepted. Send the request again after the time in `Retry-After`.",
+        message: "The organization has sent 50 invitation mails to the domain of this address today, none of its \
+                  invitations to the domain was accepted, and the domain is not proven. Send the request again after \
+                  the time in `Retry-After`.",
     };
-    let all = MailLimit {
-        counter: MailCounter::for_domain(email),
-        most: DOMAIN_MAILS_IN_ALL,
-        failure,
-        message: "The domain of this address has received 500 invitation mails today, and no invitation of the \
-                  organization to it was accepted. Send the request again after the time in `Retry-After`.",
-    };
-    vec![own, mailbox, all]
+    vec![to_domain, to_mailbox]
+}
+
+/// Returns the limits that an organization shares with the others that are not known at the domain; none for an
+/// organization that is known there. They are counted after the limits of the organization, which a mail over a
+/// limit of its own must not use up, and the mailbox before the domain.
+#[must_use]
+pub fn shared_limits(email: &str, is_known_domain: bool) -> Vec<SharedMailLimit> {
+    if is_known_domain {
+        return vec![];
+    }
+    vec![
+        SharedMailLimit { counter: MailCounter::for_mailbox(email), most: MAILBOX_MAILS_IN_ALL },
+        SharedMailLimit { counter: MailCounter::for_domain(email), most: DOMAIN_MAILS_IN_ALL },
+    ]
 }
 
 /// Checks that another invitation mail may be sent now.
@@ -244,17 +274,26 @@ mod tests {
     }
 
     #[test]
-    fn organization_uses_up_a_tenth_of_the_mails_of_a_domain() {
+    fn limits_of_an_organization_are_its_own() {
         let limits = |id, email, is_known| {
             let limits = recipient_limits(OrganizationId::from_ulid(Ulid(id)), email, is_known);
             limits.into_iter().map(|limit| (limit.counter, limit.most)).collect::<Vec<_>>()
         };
-        let (one, other) = (limits(1, "ada@example.com", false), limits(2, "ida@example.com", false));
-        assert_eq!(one.iter().map(|limit| limit.1).collect::<Vec<_>>(), [50, 5, 500]);
-        assert_ne!(one[0], other[0], "each organization has its own");
-        assert_eq!(one[2], other[2], "the last one is shared");
-        assert_eq!(one[0], limits(1, "ida@EXAMPLE.com", false)[0]);
+        let (one, other) = (limits(1, "ada@example.com", false), limits(2, "ada@example.com", false));
+        assert_eq!(one.iter().map(|limit| limit.1).collect::<Vec<_>>(), [50, 5]);
+        assert!(one.iter().all(|limit| !other.contains(limit)), "no organization counts the mails of another one");
+        assert_eq!(one, limits(1, "ADA+1@EXAMPLE.com", false));
+        assert_eq!(one[0], limits(1, "ida@example.com", false)[0]);
         assert_ne!(one[0], limits(1, "ada@example.org", false)[0]);
-        assert_eq!(limits(1, "ada@example.com", true), one[1..2], "a known domain has no limit of its own");
+        assert_eq!(limits(1, "ada@example.com", true), one[1..], "a known domain has no limit of its own");
+    }
+
+    #[test]
+    fn shared_limits_bind_organizations_unknown_at_the_domain() {
+        let limits = shared_limits("ada@example.com", false);
+        let counts: Vec<_> = limits.iter().map(|limit| limit.most).collect();
+        assert_eq!(counts, [10, 500], "no organization uses up a shared limit alone");
+        assert_eq!(limits[1], shared_limits("ida@example.com", false)[1]);
+        assert_eq!(shared_limits("ada@example.com", true), []);
     }
 }

@@ -58,7 +58,7 @@ pub enum MailFailure {
     Sealed,
     /// The invitation expired before the mail was sent.
     Expired,
-    /// The mailbox or its domain has reached the daily limit of invitation mails
+    /// The mails of the organization to the mailbox or its domain have reached a daily limit
     /// ([`MAILS_PER_DAY`](super::MAILS_PER_DAY), [`DOMAIN_MAILS_PER_DAY`](super::DOMAIN_MAILS_PER_DAY)).
     RecipientLimit,
     /// The organization has reached its daily limit of invitation mails. The mail is sent on a later day.
@@ -168,14 +168,15 @@ impl InvitationMail {
         }
     }
 
-    /// Postpones the mail to `due_at` without an attempt. The mail fails if the invitation expires first.
+    /// Postpones the mail to `due_at` without an attempt. The mail fails if the invitation expires first. `failure` is
+    /// the reason that the mail shows; without one, a mail that fails shows that the invitation expired.
     #[must_use]
-    pub(super) fn postpone(self, due_at: Timestamp, expires_at: Timestamp) -> Self {
-        let late = Self { failure: Some(MailFailure::OrganizationLimit), ..self };
+    pub(super) fn postpone(self, failure: Option<MailFailure>, due_at: Timestamp, expires_at: Timestamp) -> Self {
         if due_at >= expires_at {
-            return late.with_final_status(MailStatus::Failed);
+            let failure = failure.or(Some(MailFailure::Expired));
+            return Self { failure, ..self }.with_final_status(MailStatus::Failed);
         }
-        Self { due_at: Some(due_at), ..late }
+        Self { failure, due_at: Some(due_at), ..self }
     }
 
     /// Cancels the mail if it is queued.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
 use candor_domain::organization::Organization;
-use candor_domain::people::invitation::MailFailure;
+use candor_domain::people::invitation::{MailFailure, recipient_limits, shared_limits};
 use candor_domain::people::{Employee, Invitation};
 use candor_port_events::Mail;
 use candor_port_storage::error::Read;
@@ -77,8 +77,7 @@ impl MailerShared {
         };
         match self.find_reached_limit(mail, &ready).await {
             Ok(None) => {}
-            Ok(Some(failure)) => {
-                let invitation_after = invitation.clone().over_mail_limit(failure, self.services.clock.now());
+            Ok(Some(invitation_after)) => {
                 return MailEnding::not_attempted(changed_invitation(invitation_after));
             }
             Err(error) => {
@@ -109,22 +108,26 @@ impl MailerShared {
         }))
     }
 
-    /// Counts the mail, unless an earlier attempt did. Returns the failure of a daily limit that is reached. The
-    /// organization is counted first: mails over its limit must not use up the limit of a mailbox.
-    async fn find_reached_limit(
-        &self,
-        (tenant, _): MailKey,
-        ready: &MailAttemptData,
-    ) -> Read<Option<MailFailure>> {
-        if ready.invitation.value.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {
+    /// Counts the mail, unless an earlier attempt did. Returns the invitation over a daily limit that is reached. The
+    /// organization is counted first, and what organizations share last: a mail over a limit must not use up the
+    /// next one.
+    async fn find_reached_limit(&self, (tenant, _): MailKey, ready: &MailAttemptData) -> Read<Option<Invitation>> {
+        let invitation = &ready.invitation.value;
+        if invitation.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {
             return Ok(None);
         }
-        let services = &self.services;
+        let (services, email, now) = (&self.services, &ready.person.email, self.services.clock.now());
+        let is_known_domain = mail_limits::is_known_domain(services, tenant, email).await?;
         let mut limits = vec![mail_limits::find_organization_limit(services, tenant).await?];
-        limits.extend(mail_limits::find_recipient_limits(services, tenant, &ready.person.email).await?);
+        limits.extend(recipient_limits(tenant.organization, email, is_known_domain));
         for limit in limits {
-            if !services.store.count_mail(limit.counter, services.clock.now().date(), limit.most).await? {
-                return Ok(Some(limit.failure));
+            if !services.store.count_mail(limit.counter, now.date(), limit.most).await? {
+                return Ok(Some(invitation.clone().over_mail_limit(limit.failure, now)));
+            }
+        }
+        for limit in shared_limits(email, is_known_domain) {
+            if !services.store.count_mail(limit.counter, now.date(), limit.most).await? {
+                return Ok(Some(invitation.clone().over_shared_limit(now)));
             }
         }
         Ok(None)

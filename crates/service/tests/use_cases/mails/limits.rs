@@ -66,52 +66,83 @@ async fn resend_without_a_mail_server_has_no_limit() {
 #[tokio::test]
 async fn sixth_mail_to_a_mailbox_on_a_day_is_not_sent() {
     let stage = MailTest::new().await;
-    let mut invitations_made = vec![];
+    let context = another_admin(&stage.world, "One").await;
+    let mut people = vec![];
     for number in 0..5 {
-        let context = another_admin(&stage.world, &format!("Org {number}")).await;
-        let email = ["ada@example.com", "ADA@example.com", "ada+1@example.com"][number % 3];
-        let person = invited(&stage, &context, email).await;
+        people.push(invited(&stage, &context, &format!("Ada+{number}@Example.com")).await);
         assert_eq!(stage.mailer().run_once().await, 1);
-        invitations_made.push((context, person));
     }
-    let context = another_admin(&stage.world, "Last").await;
-    let person = invited(&stage, &context, "Ada+x@Example.com").await;
-    let mail_json = mail(&stage, &context, person).await;
+    people.push(invited(&stage, &context, "ada@example.com").await);
+    let mail_json = mail(&stage, &context, people[5]).await;
     assert_eq!((&mail_json["status"], &mail_json["failure"]), (&json!("failed"), &json!("recipient_limit")));
     assert_eq!(stage.mailer().run_once().await, 0);
     // At noon, the next day begins in twelve hours.
-    for (context, person) in invitations_made.iter().chain([&(context, person)]) {
-        let second_result = invitations::invite(&stage.world.services, context, *person).await;
+    for person in &people {
+        let second_result = invitations::invite(&stage.world.services, &context, *person).await;
         assert_eq!(retry_after(second_result), Some(43_200));
     }
     assert_eq!(stage.post.all().len(), 5);
     stage.world.clock.advance_seconds(43_200);
-    let (context, person) = &invitations_made[0];
-    assert_eq!(kind(invitations::invite(&stage.world.services, context, *person).await), "done");
+    assert_eq!(kind(invitations::invite(&stage.world.services, &context, people[0]).await), "done");
     assert_eq!(stage.mailer().run_once().await, 1);
 }
 
 #[tokio::test]
 async fn mails_queued_at_once_stay_within_the_limit() {
     let stage = MailTest::new().await;
-    let mut queued_people = vec![];
+    let context = another_admin(&stage.world, "One").await;
+    let mut people = vec![];
     for number in 0..8 {
-        let context = another_admin(&stage.world, &format!("Org {number}")).await;
-        let person = invited(&stage, &context, "ada@example.com").await;
+        let person = invited(&stage, &context, &format!("ada+{number}@example.com")).await;
         assert_eq!(mail(&stage, &context, person).await["status"], "queued");
-        queued_people.push((context, person));
+        people.push(person);
     }
     stage.mailer().run_once().await;
     assert_eq!(stage.post.all().len(), 5);
     let mut limited_count = 0;
-    for (context, person) in &queued_people {
-        let mail_json = mail(&stage, context, *person).await;
+    for person in &people {
+        let mail_json = mail(&stage, &context, *person).await;
         if mail_json["status"] == "failed" {
             assert_eq!((&mail_json["failure"], &mail_json["attempts"]), (&json!("recipient_limit"), &json!(0)));
             limited_count += 1;
         }
     }
     assert_eq!(limited_count, 3);
+}
+
+#[tokio::test]
+async fn mailbox_that_is_full_delays_unknown_organizations() {
+    let stage = MailTest::new().await;
+    let known = another_admin(&stage.world, "Known").await;
+    invited(&stage, &known, "ida@example.com").await;
+    assert_eq!(send_all(&stage).await, 1);
+    accept_last(&stage).await;
+    for name in ["One", "Two"] {
+        let context = another_admin(&stage.world, name).await;
+        for number in 0..5 {
+            invited(&stage, &context, &format!("ada+{number}@example.com")).await;
+        }
+        assert_eq!(send_all(&stage).await, 5, "{name}");
+    }
+    let last = another_admin(&stage.world, "Last").await;
+    let person = invited(&stage, &last, "ada@example.com").await;
+    assert_eq!(mail(&stage, &last, person).await["status"], "queued");
+    assert_eq!(send_all(&stage).await, 0);
+    let mail_json = mail(&stage, &last, person).await;
+    assert_eq!(
+        (&mail_json["status"], &mail_json["attempts"], &mail_json["failure"]),
+        (&json!("queued"), &json!(0), &json!(null)),
+        "nothing names the mails of other organizations"
+    );
+    stage.world.clock.advance_seconds(61);
+    let second_result = invitations::invite(&stage.world.services, &last, person).await;
+    assert_eq!(kind(second_result), "done", "a shared limit refuses no request");
+    assert_eq!(send_all(&stage).await, 0);
+    invited(&stage, &known, "ada@example.com").await;
+    assert_eq!(send_all(&stage).await, 1, "an organization that is known at the domain is not delayed");
+    stage.world.clock.advance_seconds(43_200);
+    assert_eq!(send_all(&stage).await, 1, "the delayed mail is sent on the next day");
+    assert_eq!(mail(&stage, &last, person).await["status"], "sent");
 }
 
 #[tokio::test]
