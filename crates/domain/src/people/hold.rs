@@ -116,40 +116,35 @@ impl Employee {
             Some(hold) => hold.held_at,
             None => at,
         };
-        Ok(Some(self.change_hold(Some(Hold { reason: draft.reason, held_at }), "employee.hold", at)))
+        Ok(Some(self.change_hold(Some(Hold { reason: draft.reason, held_at }), "employee.hold")))
     }
 
     /// Sets or ends the hold in a restored database according to the ledger. `released_at` is the time at which a hold
     /// on the person last ended in this database. `None` if the person is erased, or the right hold is there.
     #[must_use]
-    pub fn hold_again(
-        &self,
-        ledger: &KnownHold,
-        released_at: Option<Timestamp>,
-        at: Timestamp,
-    ) -> Option<Decision<Self>> {
+    pub fn hold_again(&self, ledger: &KnownHold, released_at: Option<Timestamp>) -> Option<Decision<Self>> {
         let hold = KnownHold { hold: self.hold.clone(), released_at }.merge(ledger);
         if self.erased_at.is_some() || hold == self.hold {
             return None;
         }
         let action = if hold.is_some() { "employee.hold" } else { RELEASE };
-        Some(self.change_hold(hold, action, at))
+        Some(self.change_hold(hold, action))
     }
 
     /// Ends the legal hold.
     ///
     /// # Errors
     /// [`DomainError::NotFound`] if there is no hold.
-    pub fn release_hold(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
+    pub fn release_hold(&self) -> Result<Decision<Self>, DomainError> {
         if self.hold.is_none() {
             return Err(DomainError::NotFound);
         }
-        Ok(self.change_hold(None, RELEASE, at))
+        Ok(self.change_hold(None, RELEASE))
     }
 
     /// Replaces the hold. The audit entry tells that there is a hold, but not the reason: more people may read the
-    /// audit log than holds.
-    fn change_hold(&self, hold: Option<Hold>, action: &'static str, at: Timestamp) -> Decision<Self> {
+    /// audit log than holds. `updated_at` stays, because it shows the time of the hold to all who read the person.
+    fn change_hold(&self, hold: Option<Hold>, action: &'static str) -> Decision<Self> {
         let hold_before = self.hold.is_some().then_some("set");
         let hold_after = match (&self.hold, &hold) {
             (_, None) => None,
@@ -157,7 +152,7 @@ impl Employee {
             (Some(_), Some(_)) => Some("changed"),
         };
         let change = Change::new(&hold_before, &hold_after);
-        let state = Self { hold, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
+        let state = Self { hold, ..self.clone() };
         let mut decision = Decision::for_change(self, state, action, vec![EventType::EmployeeHoldChanged]);
         decision.audit.changes.insert("legal_hold".to_owned(), change);
         decision
@@ -186,9 +181,9 @@ mod tests {
         let second_hold = first_hold.state.set_hold(draft("Appeal"), later).unwrap().unwrap();
         let hold = second_hold.state.legal_hold().unwrap();
         assert_eq!((hold.reason.as_str(), hold.held_at), ("Appeal", at));
-        let hold_release = second_hold.state.release_hold(later).unwrap();
+        let hold_release = second_hold.state.release_hold().unwrap();
         assert_eq!(hold_release.state.legal_hold(), None);
-        assert_eq!(hold_release.state.release_hold(later).unwrap_err(), DomainError::NotFound);
+        assert_eq!(hold_release.state.release_hold().unwrap_err(), DomainError::NotFound);
     }
 
     #[test]
@@ -229,7 +224,7 @@ mod tests {
             let expected_hold = known_hold(expected, 0).hold;
             assert_eq!(database.merge(&ledger), expected_hold, "{database:?} {ledger:?}");
             let person = Employee { hold: database.hold.clone(), ..employee(1) };
-            let decision = person.hold_again(&ledger, database.released_at, Timestamp::from_millis(99));
+            let decision = person.hold_again(&ledger, database.released_at);
             assert_eq!(decision.is_some(), expected_hold != database.hold, "{database:?} {ledger:?}");
             let hold = decision.map_or(database.hold.clone(), |decision| decision.state.hold);
             assert_eq!(hold, expected_hold, "{database:?} {ledger:?}");
@@ -237,8 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn hold_is_not_in_the_form_of_a_person() {
+    fn hold_moves_nothing_in_the_form_of_a_person() {
+        let form = |person: &Employee| serde_json::to_string(person).unwrap();
         let held_person = employee(1).set_hold(draft("Lawsuit"), Timestamp::from_millis(5_000)).unwrap().unwrap();
-        assert!(!serde_json::to_string(&held_person.state).unwrap().contains("Lawsuit"));
+        let unheld_person = held_person.state.release_hold().unwrap();
+        for person in [&held_person.state, &unheld_person.state] {
+            assert_eq!(form(person), form(&employee(1)));
+        }
     }
 }

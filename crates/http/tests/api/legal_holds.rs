@@ -75,6 +75,30 @@ async fn hold_is_expanded_for_erasing_admin_keys() {
 }
 
 #[tokio::test]
+async fn hold_moves_no_time_and_no_order_of_people() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let employee = person(world, "joe", "employee", None).await;
+        world.clock.advance_seconds(1);
+        person(world, "ada", "employee", None).await;
+        let seen = async || {
+            let one = world.get(&format!("/v1/employees/{employee}")).await.text();
+            (one, world.get("/v1/employees?sort=-updated_at").await.json()["data"].clone())
+        };
+        let seen_before = seen().await;
+        let path = format!("/v1/employees/{employee}/legal-hold");
+        for reason in ["Lawsuit", "Appeal"] {
+            world.clock.advance_seconds(1);
+            assert_eq!(world.ask("PUT", &path).json(&json!({"reason": reason})).send().await.status, 200);
+            assert_eq!(seen().await, seen_before, "{}", shared.name);
+        }
+        world.clock.advance_seconds(1);
+        assert_eq!(world.ask("DELETE", &path).send().await.status, 204, "{}", shared.name);
+        assert_eq!(seen().await, seen_before, "{}", shared.name);
+    }
+}
+
+#[tokio::test]
 async fn hold_survives_other_changes_of_the_person() {
     for shared in every_store().await {
         let world = &shared.world;

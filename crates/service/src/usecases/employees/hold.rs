@@ -54,7 +54,7 @@ pub async fn delete(services: &Services, context: &RequestContext, id: EmployeeI
     let plan = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
         context.validate_action(employee.version)?;
-        let decision = employee.value.release_hold(at)?;
+        let decision = employee.value.release_hold()?;
         Ok(ChangePlan::Commit(
             build_hold_change(services, context, decision, employee.version, at)?,
             Reply::no_content(),

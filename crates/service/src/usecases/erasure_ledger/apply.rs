@@ -132,12 +132,12 @@ pub async fn apply(
 /// See [`LedgerFailure`].
 pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDifference, LedgerFailure> {
     check_organizations(services, ledger).await?;
-    let (mut difference, now) = (LedgerDifference::default(), services.clock.now());
+    let mut difference = LedgerDifference::default();
     for entry in &ledger.revocations {
         difference.keys += usize::from(keys::find_revived(services, entry).await?.is_some());
     }
     for ((organization, person), known) in holds::open(services, ledger).map_err(LedgerFailure::UnsealedHold)? {
-        let decision = holds::decide(services, (Tenant::live(organization), person), &known, now).await?;
+        let decision = holds::decide(services, (Tenant::live(organization), person), &known).await?;
         difference.holds += usize::from(decision.is_some());
     }
     for entry in &ledger.erasures {

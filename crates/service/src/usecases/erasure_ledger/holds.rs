@@ -160,7 +160,6 @@ pub(super) async fn decide(
     services: &Services,
     (tenant, person): (Tenant, EmployeeId),
     known: &KnownHold,
-    at: Timestamp,
 ) -> Result<Option<(Decision<Employee>, Version)>, Error> {
     let Some(employee_row) = services.store.row::<Employee>(tenant, person).await? else { return Ok(None) };
     let filter = audit::Filter {
@@ -171,7 +170,7 @@ pub(super) async fn decide(
     let newest = PageRequest { limit: 1, after: None };
     let releases = services.store.page(tenant, rows::audit::list(&filter, AuditEntry::DEFAULT, &newest)).await?;
     let released_at = releases.items.first().map(|entry| entry.occurred_at);
-    let decision = employee_row.value.hold_again(known, released_at, at);
+    let decision = employee_row.value.hold_again(known, released_at);
     Ok(decision.map(|decision| (decision, employee_row.version)))
 }
 
@@ -182,7 +181,7 @@ pub(super) async fn repeat(
     known: &KnownHold,
 ) -> Result<Option<bool>, Error> {
     let plan = async |at: Timestamp| {
-        let Some((decision, version)) = decide(services, (tenant, person), known, at).await? else {
+        let Some((decision, version)) = decide(services, (tenant, person), known).await? else {
             return Ok(Attempt::Done(None));
         };
         let is_held = decision.state.hold.is_some();
