@@ -81,7 +81,7 @@ pub(super) fn match_rows(
     skip_duplicates(file, outcomes);
     let mut targets = vec![None; file.rows.len()];
     for (at, row) in file.rows.iter().enumerate().filter(|(at, _)| outcomes[*at].is_none()).collect::<Vec<_>>() {
-        progress(file.row_cells());
+        progress(file.row_cells(row));
         if let Err(rejection) = check_form(row) {
             outcomes[at] = Some(RowOutcome::Reject(rejection));
             continue;

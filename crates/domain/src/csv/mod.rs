@@ -8,6 +8,7 @@ mod columns;
 mod decide;
 mod graph;
 mod guess;
+mod lookup_keys;
 mod matching;
 mod names;
 mod parts;
@@ -23,6 +24,7 @@ mod statuses;
 mod steps;
 
 pub use columns::UnknownColumn;
+pub use lookup_keys::LookupKeys;
 pub use names::PersonNames;
 pub use parts::FailedRows;
 pub use plan::{Plan, PlanOptions, plan, plan_in_pieces};

@@ -158,7 +158,7 @@ impl Planner<'_> {
     /// Reports a row as work: the lookups of its cells, and the copy of the stored person.
     fn count_row(&mut self, at: usize) {
         let stored_fields = self.stored_employee(at).map_or(0, |person| person.custom_fields.0.len());
-        (self.progress)(self.file.row_cells() + stored_fields);
+        (self.progress)(self.file.row_cells(&self.file.rows[at]) + stored_fields);
     }
 
     /// Parses the cells of every row, and resolves its department.
@@ -178,8 +178,8 @@ impl Planner<'_> {
                 Ok(DepartmentCell::Known(department)) => {
                     self.wanted[at] = Some(ResolvedReferences { manager: ReferenceChange::Keep, department });
                 }
-                Ok(DepartmentCell::Missing(name)) => {
-                    let department = ReferenceChange::Set(self.new_department(name, ids));
+                Ok(DepartmentCell::Missing { name, key }) => {
+                    let department = ReferenceChange::Set(self.new_department(name, key, ids));
                     self.wanted[at] = Some(ResolvedReferences { manager: ReferenceChange::Keep, department });
                 }
                 Err(rejection) => self.outcomes[at] = Some(RowOutcome::Reject(rejection)),

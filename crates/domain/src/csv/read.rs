@@ -7,7 +7,6 @@ use super::statuses::StatusCells;
 use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS, recognize};
 use crate::people::connector::{Sync, SyncStatus};
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::text::{address_key, name_key};
 use crate::time::Timestamp;
 
 /// The reason why a whole file is refused (decision E8).
@@ -56,6 +55,9 @@ pub struct File {
     pub rows: Vec<CsvRow>,
 }
 
+/// Number of bytes of the cells of a row that count as one cell of work.
+const BYTES_OF_A_CELL: usize = 64;
+
 /// A row of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CsvRow {
@@ -65,6 +67,12 @@ pub struct CsvRow {
     pub email: String,
     /// The address in the form in which addresses are compared.
     pub email_key: String,
+    /// The address of the manager in the form in which addresses are compared. `None` without a manager cell, and for
+    /// a cell that is too long for an address.
+    pub(super) manager_key: Option<String>,
+    /// The name of the department in the form in which names are compared. `None` without a department cell, and for
+    /// a cell that is too long for a name.
+    pub(super) department_key: Option<String>,
     pub(super) cells: RowCells,
     width: u16,
     pub(super) flaw: Option<ValueError>,
@@ -108,7 +116,9 @@ impl File {
                 return Err(UnreadableFile::Invalid(ValidationErrors::one("body", flaw)));
             }
             statuses.note(&record);
-            rows.push(CsvRow::from_record(&columns, &record));
+            let row = CsvRow::from_record(&columns, &record);
+            progress(row.key_work());
+            rows.push(row);
         }
         let mut file = Self { columns, unknown, rows };
         if !file.columns.contains(&Column::Status) {
@@ -126,9 +136,10 @@ impl File {
         check_ignored(&mut self.unknown, names)
     }
 
-    /// Returns the number of cells that count for the work on a row: lookups of a cell pass its columns.
-    pub(super) const fn row_cells(&self) -> usize {
-        self.columns.len() + 1
+    /// Returns the number of cells that count for the work on a row: lookups of a cell pass its columns, and checks of
+    /// a cell pass its characters.
+    pub(super) const fn row_cells(&self, row: &CsvRow) -> usize {
+        self.columns.len() + 1 + row.cells.bytes() / BYTES_OF_A_CELL
     }
 
     /// Returns the columns of a row whose cells are empty. Missing cells do not count.
@@ -150,47 +161,16 @@ impl File {
         index.is_some_and(|index| index < usize::from(row.width) && row.cell_at(index).is_none())
     }
 
-    /// Returns the distinct addresses of the rows and of their managers, as keys.
-    #[must_use]
-    pub fn emails(&self) -> Vec<String> {
-        let managers = self
-            .rows
-            .iter()
-            .filter_map(|row| self.cell(row, &Column::ManagerEmail).map(|cell| address_key(cell.trim())));
-        sort_distinct(self.rows.iter().map(|row| row.email_key.clone()).chain(managers))
-    }
-
     /// Returns the number of rows.
     #[must_use]
     pub const fn row_count(&self) -> usize {
         self.rows.len()
     }
 
-    /// Returns the distinct external ids of the rows.
-    #[must_use]
-    pub fn external_ids(&self) -> Vec<String> {
-        sort_distinct(self.rows.iter().filter_map(|row| self.external_id(row).map(str::to_owned)))
-    }
-
     /// Returns the external id of a row.
     pub(super) fn external_id<'a>(&self, row: &'a CsvRow) -> Option<&'a str> {
         self.cell(row, &Column::EXTERNAL_ID).map(str::trim).filter(|id| !id.is_empty())
     }
-
-    /// Returns the distinct names of departments of the rows, as keys.
-    #[must_use]
-    pub fn departments(&self) -> Vec<String> {
-        sort_distinct(self.rows.iter().filter_map(|row| self.cell(row, &Column::DepartmentName).map(name_key)))
-    }
-}
-
-/// Sorts and deduplicates texts. Drops empty strings and strings with NUL: neither can match, and PostgreSQL
-/// rejects NUL in text.
-fn sort_distinct(texts: impl Iterator<Item = String>) -> Vec<String> {
-    let mut all: Vec<String> = texts.filter(|text| !text.is_empty() && !text.contains('\0')).collect();
-    all.sort_unstable();
-    all.dedup();
-    all
 }
 
 /// Returns the problem of a file with too many bytes, without its field.
@@ -231,6 +211,8 @@ impl CsvRow {
             number: record.number,
             email: String::new(),
             email_key: String::new(),
+            manager_key: None,
+            department_key: None,
             cells: RowCells::for_record(record),
             width,
             flaw,
@@ -245,13 +227,15 @@ impl CsvRow {
                 | Column::Status
                 | Column::Custom(_) => {
                     let is_empty = if column.is_looked_up() { cell.trim().is_empty() } else { cell.is_empty() };
-                    if !is_empty {
-                        row.cells.push(at, cell);
+                    if is_empty {
+                        continue;
                     }
+                    row.cells.push(at, cell);
+                    row.make_key(column, cell.trim());
                 }
             }
         }
-        row.email_key = address_key(&row.email);
+        row.make_key(&Column::Email, &row.email.clone());
         row
     }
 

@@ -28,6 +28,11 @@ impl RowCells {
         self.ends.push((column, u32::try_from(self.text.len()).unwrap_or(u32::MAX)));
     }
 
+    /// Returns the number of bytes of all cells.
+    pub(super) const fn bytes(&self) -> usize {
+        self.text.len()
+    }
+
     /// Returns the cells with their columns.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u16, &str)> {
         let mut begin = 0;

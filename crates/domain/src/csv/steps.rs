@@ -76,7 +76,7 @@ impl Plan {
         };
         let plan_row = |(at, row): (usize, &CsvRow)| {
             let person = steps.get(&at).and_then(|step| known.people.get(step.before?));
-            progress(file.row_cells() + person.map_or(0, |person| person.custom_fields.0.len()));
+            progress(file.row_cells(row) + person.map_or(0, |person| person.custom_fields.0.len()));
             Ok(PlannedRow {
                 row_number: row.number,
                 email: row.email.clone(),

@@ -30,15 +30,15 @@ impl Planner<'_> {
         rejection.add(RowRejection::from_problems(&problems));
         let department = match self.department(row, known_person) {
             Ok(DepartmentCell::Known(wish)) => wish,
-            Ok(DepartmentCell::Missing(_)) => ReferenceChange::Keep,
+            Ok(DepartmentCell::Missing { .. }) => ReferenceChange::Keep,
             Err(denied) => {
                 rejection.add(denied);
                 ReferenceChange::Keep
             }
         };
         let mut manager = ReferenceChange::Keep;
-        if let Some(cell) = self.file.cell(row, &Column::ManagerEmail) {
-            match self.find_manager(&address_key(cell.trim())) {
+        if self.file.cell(row, &Column::ManagerEmail).is_some() {
+            match self.file.manager_key(row).and_then(|key| self.find_manager(key)) {
                 Some(id) => manager = ReferenceChange::Set(id),
                 None => rejection.add(self.missing_manager(at)),
             }

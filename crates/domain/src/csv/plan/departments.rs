@@ -11,14 +11,19 @@ use crate::catalog::{Department, department};
 use crate::id::DepartmentId;
 use crate::people::Employee;
 use crate::problem::{ValidationErrors, ValueError};
-use crate::text::{check_length, name_key, single_line};
+use crate::text::{check_length, single_line};
 
 /// The department that a row names.
 pub(super) enum DepartmentCell<'a> {
     /// A stored department, or no department.
     Known(ReferenceChange<DepartmentId>),
     /// A missing department that the key may create.
-    Missing(&'a str),
+    Missing {
+        /// The name as the file has it.
+        name: &'a str,
+        /// The name in the form in which names are compared.
+        key: &'a str,
+    },
 }
 
 impl<'a> Planner<'a> {
@@ -36,12 +41,14 @@ impl<'a> Planner<'a> {
         let name = cell.trim();
         let wrong = |flaw| RowRejection::from_problems(&ValidationErrors::one("department_name", flaw));
         check_length(name, 1..=department::NAME_CHARS).map_err(wrong)?;
-        let Some(department) = self.departments_by_name.get(&name_key(name)) else {
+        // A name that passes the check above is short enough for a key.
+        let key = file.department_key(row).unwrap_or_default();
+        let Some(department) = self.departments_by_name.get(key) else {
             if !self.options.is_admin {
                 return Err(RowRejection::denied_department(name));
             }
             single_line(name, 1..=department::NAME_CHARS).map_err(wrong)?;
-            return Ok(DepartmentCell::Missing(name));
+            return Ok(DepartmentCell::Missing { name, key });
         };
         let is_own = stored.is_some_and(|person| person.department_id == Some(department.id));
         if is_own || department.archived_at.is_none() {
@@ -51,9 +58,9 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Returns the id of the department that the file creates under this name.
-    pub(super) fn new_department(&mut self, name: &str, ids: &mut dyn FnMut() -> Ulid) -> DepartmentId {
-        let (id, _) = self.departments.entry(name_key(name)).or_insert_with(|| {
+    /// Returns the id of the department that the file creates under this name and its key.
+    pub(super) fn new_department(&mut self, name: &str, key: &str, ids: &mut dyn FnMut() -> Ulid) -> DepartmentId {
+        let (id, _) = self.departments.entry(key.to_owned()).or_insert_with(|| {
             let id = DepartmentId::from_ulid(ids());
             (id, Department::create_with_free_name(id, name.to_owned(), self.options.at))
         });

@@ -7,7 +7,6 @@ use super::super::row_problem::RowRejection;
 use super::{Planner, RowOutcome};
 use crate::id::EmployeeId;
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::text::address_key;
 
 impl Planner<'_> {
     /// Resolves the manager of each row, among stored people and people of the file, by the addresses after the
@@ -31,19 +30,22 @@ impl Planner<'_> {
         for at in open {
             self.count_row(at);
             let row = &self.file.rows[at];
-            let Some(cell) = self.file.cell(row, &Column::ManagerEmail) else {
+            if self.file.cell(row, &Column::ManagerEmail).is_none() {
                 let clears = self.options.clear_empty && self.file.is_empty(row, &Column::ManagerEmail);
                 if let (true, Some(wanted)) = (clears, &mut self.wanted[at]) {
                     wanted.manager = ReferenceChange::Clear;
                 }
                 continue;
+            }
+            let Some(key) = self.file.manager_key(row) else {
+                missing.push(at);
+                continue;
             };
-            let key = address_key(cell.trim());
-            match (self.find_manager(&key), &mut self.wanted[at]) {
+            match (self.find_manager(key), &mut self.wanted[at]) {
                 (Some(id), Some(wanted)) => wanted.manager = ReferenceChange::Set(id),
                 _ => missing.push(at),
             }
-            self.dependents.entry(key).or_default().push(at);
+            self.dependents.entry(key.to_owned()).or_default().push(at);
         }
         let missing = missing.into_iter().map(|at| (at, self.missing_manager(at))).collect();
         self.reject(missing);
@@ -62,8 +64,9 @@ impl Planner<'_> {
     /// is rejected. In the second case, the rejection names the row that caused the manager's rejection, or the
     /// manager's row if that has a problem of its own.
     pub(super) fn missing_manager(&self, at: usize) -> RowRejection {
-        let cell = self.file.cell(&self.file.rows[at], &Column::ManagerEmail).unwrap_or_default();
-        let of_manager = self.rows_by_address.get(address_key(cell.trim()).as_str()).copied();
+        let row = &self.file.rows[at];
+        let cell = self.file.cell(row, &Column::ManagerEmail).unwrap_or_default();
+        let of_manager = self.file.manager_key(row).and_then(|key| self.rows_by_address.get(key)).copied();
         match of_manager.map(|row| (row, self.outcomes[row].as_ref())) {
             Some((row, Some(RowOutcome::Reject(rejection)))) if row != at => {
                 let number = self.file.rows[row].number;

@@ -210,7 +210,9 @@ impl<'a> Upload<'a> {
 
     /// Loads the rows that the file refers to, and plans all rows of the file except the `applied` ones.
     async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<LoadedRows>, Plan), Error> {
-        let loaded_rows = Arc::new(load::load(self.services, self.context.caller.tenant, &self.asked.file).await?);
+        let asked = Arc::clone(&self.asked);
+        let keys = self.run(move |progress| asked.file.lookup_keys(progress)).await?;
+        let loaded_rows = Arc::new(load::load(self.services, self.context.caller.tenant, &keys).await?);
         let (asked, known, ids) =
             (Arc::clone(&self.asked), Arc::clone(&loaded_rows), Arc::clone(&self.services.ids));
         let plan = move |progress: &mut csv::CellCounter<'_>| {

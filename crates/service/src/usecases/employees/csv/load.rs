@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use candor_domain::access::Tenant;
 use candor_domain::catalog::Department;
-use candor_domain::csv::{self, File, PersonNames, StoredRows};
+use candor_domain::csv::{self, LookupKeys, PersonNames, StoredRows};
 use candor_domain::id::EmployeeId;
 use candor_domain::people::{Connector, Employee, Invitation, Status};
 use candor_port_storage::read::IDS_AT_A_TIME;
@@ -35,13 +35,12 @@ pub(super) struct LoadedRows {
 
 /// Reads the rows that a file refers to. People are read before their reporting lines: a line that changes in between
 /// makes the version of the tree or person stale.
-pub(super) async fn load(services: &Services, tenant: Tenant, file: &File) -> Result<LoadedRows, Error> {
+pub(super) async fn load(services: &Services, tenant: Tenant, keys: &LookupKeys) -> Result<LoadedRows, Error> {
     let store = &services.store;
-    let (emails, external_ids, names) = (file.emails(), file.external_ids(), file.departments());
     let (by_email, by_external_id, departments) = tokio::try_join!(
-        store.rows_by_within(tenant, rows::employees::BY_EMAIL, &emails, MAX_STORED_BYTES),
-        store.rows_by_within(tenant, rows::employees::BY_EXTERNAL_ID, &external_ids, MAX_STORED_BYTES),
-        store.rows_by(tenant, rows::departments::BY_NAME, &names),
+        store.rows_by_within(tenant, rows::employees::BY_EMAIL, &keys.emails, MAX_STORED_BYTES),
+        store.rows_by_within(tenant, rows::employees::BY_EXTERNAL_ID, &keys.external_ids, MAX_STORED_BYTES),
+        store.rows_by(tenant, rows::departments::BY_NAME, &keys.departments),
     )?;
     let (Some(by_email), Some(by_external_id)) = (by_email, by_external_id) else {
         return Err(csv::too_much_stored(MAX_STORED_BYTES).into());
