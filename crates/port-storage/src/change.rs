@@ -263,6 +263,10 @@ pub enum CommitError {
     /// conflicts with its own first attempt.
     #[error("the idempotency key was used before")]
     Replayed,
+    /// The change set moves people whose reporting lines are more than
+    /// [`MAX_LINES_AT_ONCE`](candor_domain::people::MAX_LINES_AT_ONCE), and the store does not write them in pieces.
+    #[error("the moved people have too many reporting lines")]
+    TooWide,
     /// The store failed to answer.
     #[error(transparent)]
     Storage(#[from] StorageError),

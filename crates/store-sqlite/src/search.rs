@@ -117,6 +117,7 @@ impl SearchIndex for SqliteStore {
                 it @ (CommitError::Taken(_)
                 | CommitError::Broken(_)
                 | CommitError::Missing
+                | CommitError::TooWide
                 | CommitError::Replayed),
             ) => Err(StorageError::Failed(it.to_string())),
         }

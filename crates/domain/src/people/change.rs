@@ -59,6 +59,10 @@ pub struct Patch {
 
 /// Maximum number of managers above a person. It bounds the rows that one move writes for each person.
 pub const MAX_REPORTING_DEPTH: u32 = 64;
+/// Number of reporting lines that one commit writes and deletes at most: for each person below a moved one, those to the
+/// managers above before and after the move. They take about a second, during which the event feeds of other data sets
+/// may wait.
+pub const MAX_LINES_AT_ONCE: u32 = 20_000;
 
 /// The stored state of the manager that a body refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -324,6 +328,16 @@ pub fn too_deep() -> ValueError {
         "would put more than {MAX_REPORTING_DEPTH} managers above a person; choose a manager nearer to the top"
     );
     ValueError::new(Code::TooDeep, message)
+}
+
+/// Returns the problem of a change of managers whose reporting lines the store cannot write at once.
+#[must_use]
+pub fn too_wide() -> ValueError {
+    let message = format!(
+        "would change more than {MAX_LINES_AT_ONCE} reporting lines at once; first move the teams below the person, \
+         one at a time"
+    );
+    ValueError::new(Code::TooLong, message)
 }
 
 fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<DepartmentId, ValueError> {

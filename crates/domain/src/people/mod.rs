@@ -11,7 +11,8 @@ mod org_admin;
 pub mod personal_data;
 
 pub use change::{
-    Draft, MAX_REPORTING_DEPTH, ManagedFields, Patch, References, ReportingLine, too_deep as reporting_too_deep,
+    Draft, MAX_LINES_AT_ONCE, MAX_REPORTING_DEPTH, ManagedFields, Patch, References, ReportingLine,
+    too_deep as reporting_too_deep, too_wide as move_too_wide,
 };
 pub use connector::Connector;
 pub use custom::{

@@ -1,6 +1,8 @@
 //! The commit of a change set, and the meaning of its errors.
 
 use candor_domain::access::Tenant;
+use candor_domain::people::move_too_wide;
+use candor_domain::refusal::DomainError;
 use candor_port_storage::{ChangeSet, CommitError};
 use candor_tables::flat::BackgroundWorker;
 use tracing::Instrument;
@@ -17,6 +19,8 @@ enum Committed<T> {
     Overtaken(CommitError),
     /// The idempotency key has a replay.
     Replayed,
+    /// The moved people have too many reporting lines for one commit.
+    TooWide,
 }
 
 /// Converts the result of a commit. No other function interprets a [`CommitError`].
@@ -27,6 +31,7 @@ fn read<T>(committed: Result<T, CommitError>) -> Result<Committed<T>, Error> {
     match committed {
         Ok(value) => Ok(Committed::Saved(value)),
         Err(CommitError::Replayed) => Ok(Committed::Replayed),
+        Err(CommitError::TooWide) => Ok(Committed::TooWide),
         Err(CommitError::Storage(error)) => Err(error.into()),
         Err(
             error @ (CommitError::Stale | CommitError::Taken(_) | CommitError::Broken(_) | CommitError::Missing),
@@ -43,6 +48,7 @@ pub(crate) fn unless_overtaken<T>(committed: Result<T, CommitError>) -> Result<O
     Ok(match read(committed)? {
         Committed::Saved(value) => Some(value),
         Committed::Overtaken(_) | Committed::Replayed => None,
+        Committed::TooWide => return Err(too_wide()),
     })
 }
 
@@ -54,16 +60,27 @@ pub(crate) enum SavedPiece {
     Overtaken,
     /// An earlier request with the same idempotency key has this reply.
     Replayed(Reply),
+    /// The moved people of the piece have too many reporting lines for one commit.
+    TooWide,
+}
+
+/// Returns the error of a change whose reporting lines the store does not write at once (decision D1).
+pub(crate) fn too_wide() -> Error {
+    DomainError::unprocessable("manager_id", move_too_wide()).into()
 }
 
 impl SavedPiece {
     /// Returns the reply of a request whose last piece this is: `reply` if the piece is saved, or the replay of
     /// the earlier request. Returns `None` if another change was committed first.
-    pub(crate) fn reply(self, reply: Reply) -> Option<Reply> {
+    ///
+    /// # Errors
+    /// The moved people have too many reporting lines for one commit.
+    pub(crate) fn reply(self, reply: Reply) -> Result<Option<Reply>, Error> {
         match self {
-            Self::Saved => Some(reply),
-            Self::Replayed(earlier) => Some(earlier),
-            Self::Overtaken => None,
+            Self::Saved => Ok(Some(reply)),
+            Self::Replayed(earlier) => Ok(Some(earlier)),
+            Self::Overtaken => Ok(None),
+            Self::TooWide => Err(too_wide()),
         }
     }
 }
@@ -83,6 +100,7 @@ impl Services {
             Committed::Saved(()) => SavedPiece::Saved,
             Committed::Overtaken(_) => SavedPiece::Overtaken,
             Committed::Replayed => SavedPiece::Replayed(self.replay_or(context, Err(Error::Contended)).await?),
+            Committed::TooWide => SavedPiece::TooWide,
         })
     }
 
@@ -92,6 +110,7 @@ impl Services {
         match self.commit(tenant, change).await? {
             Committed::Saved(()) => Ok(true),
             Committed::Overtaken(_) | Committed::Replayed => Ok(false),
+            Committed::TooWide => Err(too_wide()),
         }
     }
 
@@ -106,6 +125,7 @@ impl Services {
             Committed::Overtaken(CommitError::Stale) => Ok(false),
             Committed::Overtaken(other) => Err(Error::Bug(other.to_string())),
             Committed::Replayed => Err(Error::Bug(CommitError::Replayed.to_string())),
+            Committed::TooWide => Err(too_wide()),
         }
     }
 
@@ -155,6 +175,25 @@ const fn reason(error: &CommitError) -> &'static str {
         CommitError::Broken(_) => "broken",
         CommitError::Missing => "missing",
         CommitError::Replayed => "replayed",
+        CommitError::TooWide => "too wide",
         CommitError::Storage(_) => "storage",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_domain::problem::Code;
+
+    use super::*;
+
+    #[test]
+    fn too_wide_move_is_a_problem_of_the_manager() {
+        let refusal = unless_overtaken::<()>(Err(CommitError::TooWide)).map_err(|error| match error {
+            Error::Refused(DomainError::Unprocessable(problems)) => {
+                problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
+            }
+            other => vec![(format!("{other:?}"), Code::Required)],
+        });
+        assert_eq!(refusal, Err(vec![("manager_id".to_owned(), Code::TooLong)]));
     }
 }

@@ -83,7 +83,7 @@ impl Services {
             Err(error) => return self.replay_or(context, Err(error)).await.map(Some),
         };
         change.replay = self.seal_replay(context, &reply, at)?;
-        Ok(self.save_piece(context, *change).await?.reply(reply))
+        self.save_piece(context, *change).await?.reply(reply)
     }
 
     /// Runs a change of the service itself, or of a request without an API key: plans, commits, and plans again

@@ -2,7 +2,7 @@
 
 use candor_port_storage::{CommitError, Require};
 
-use super::build::{STALE, StatementVariant, requires};
+use super::build::{STALE, StatementVariant, TOO_WIDE, requires};
 use crate::cluster::SUBSCRIBED;
 use crate::failure::Failure;
 use crate::layout::ExpectedSubscribers;
@@ -47,6 +47,7 @@ pub(super) fn map_failure(failure: Failure, requires: &[Require]) -> CommitError
     match (name.as_str(), failed_requirement.and_then(|number| requires.get(number))) {
         (STALE, _) => CommitError::Stale,
         (REPLAYED, _) => CommitError::Replayed,
+        (TOO_WIDE, _) => CommitError::TooWide,
         (_, Some(require)) => CommitError::Broken(*require),
         (_, None) => Failure::Check(name).into_commit(),
     }

@@ -9,11 +9,11 @@ use candor_domain::objective::{Family, Filter, Objective, Scope, Status};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Params};
-use candor_domain::people::Employee;
+use candor_domain::people::{Employee, MAX_LINES_AT_ONCE};
 use candor_domain::time::Date;
 use candor_domain::visibility::Viewer;
 use candor_port_storage::Storage;
-use candor_port_storage::{ReportingLineChange, Row, StorageExt, Version, Write};
+use candor_port_storage::{CommitError, ReportingLineChange, Row, StorageExt, Version, Write};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::fixtures::joins;
 use candor_store_testkit::{Fixtures, Random, sort_entries, walk};
@@ -125,6 +125,34 @@ async fn list_for_two_thousand_reports_takes_two_statements() {
         assert_eq!(company.first_page(family).await.len(), 50);
         assert_eq!(statements.take().len(), most, "{family:?}");
     }
+}
+
+#[tokio::test]
+async fn move_with_too_many_lines_is_refused() {
+    let Some(database) = support::database() else { return };
+    let company = Company::new(&database).await;
+    let boss = company.store.row::<Employee>(company.tenant, company.boss).await.unwrap().unwrap();
+    let mut above = vec![company.make.employee()];
+    for _ in 1..=MAX_LINES_AT_ONCE as usize / (company.team.len() + 1) {
+        let manager_id = above.last().map(|manager| manager.id);
+        above.push(Employee { manager_id, ..company.make.employee() });
+    }
+    company.save(above.iter().cloned().map(joins).collect()).await;
+    let result_of_move = async |manager: &Employee| {
+        let state = Employee { manager_id: Some(manager.id), ..boss.value.clone() };
+        let tree = company.store.read_reporting(company.tenant, boss.value.id, manager.id).await.unwrap().tree;
+        let lines = ReportingLineChange { seen: Some(tree) };
+        let write = Write::employee(&Row::at_version(state, boss.version), Some(lines));
+        company.store.commit(company.tenant, company.make.change(vec![write])).await.map(drop)
+    };
+    let [.., highest_allowed, too_low] = above.as_slice() else { panic!("two managers") };
+    let refusal = result_of_move(too_low).await;
+    assert!(matches!(refusal, Err(CommitError::TooWide)), "{refusal:?}");
+    let below_before = company.store.people_below(company.tenant, above[0].id).await.unwrap().len();
+    assert_eq!(below_before, above.len() - 1);
+    result_of_move(highest_allowed).await.unwrap();
+    let below_after = company.store.people_below(company.tenant, above[0].id).await.unwrap().len();
+    assert_eq!(below_after, below_before + 1 + company.team.len());
 }
 
 #[tokio::test]

@@ -112,6 +112,7 @@ fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult
             | CommitError::Taken(_)
             | CommitError::Broken(_)
             | CommitError::Missing
+            | CommitError::TooWide
             | CommitError::Replayed) => StorageError::Failed(other.to_string()),
         })?;
     }

@@ -96,6 +96,7 @@ fn storage(error: CommitError) -> StorageError {
         | CommitError::Taken(_)
         | CommitError::Broken(_)
         | CommitError::Missing
+        | CommitError::TooWide
         | CommitError::Replayed => StorageError::Failed(error.to_string()),
     }
 }

@@ -17,6 +17,7 @@ use tracing::{Level, Span};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{Id, Kind};
+use candor_domain::people::MAX_LINES_AT_ONCE;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_tables::flat::{CellReader, SqlValue, Table};
@@ -100,7 +101,7 @@ impl From<&str> for Value {
 
 /// Number of reporting lines that one commit writes at most, by default: about 50 ms, during which other writers
 /// wait.
-pub(crate) const LINES_AT_ONCE: usize = 20_000;
+pub(crate) const LINES_AT_ONCE: usize = MAX_LINES_AT_ONCE as usize;
 
 /// Maximum number of prepared statements composed from filters. Each takes about 15 KB, and memory cannot hold all
 /// combinations of filters. Fixed statements are few and not limited.

@@ -51,6 +51,7 @@ mod twins;
 mod uniques;
 mod upkeep;
 mod webhooks;
+mod wide_moves;
 
 use crate::Case;
 
@@ -66,6 +67,7 @@ pub(crate) fn all() -> Vec<Case> {
         requires::cases(),
         checks::cases(),
         reporting::cases(),
+        wide_moves::cases(),
         teams::cases(),
         dropped::cases(),
         feed::cases(),

@@ -23,7 +23,7 @@ use candor_port_storage::StorageExt;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};
 
-use crate::change::commit::SavedPiece;
+use crate::change::commit::{SavedPiece, too_wide};
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
@@ -158,6 +158,14 @@ impl UploadSettings {
     }
 }
 
+/// Rows of an upload that are saved.
+struct UploadProgress {
+    /// Outcomes of the saved rows.
+    ends: HashMap<usize, RowOutcome>,
+    /// Maximum number of rows of the next piece. Moves of large teams reduce it.
+    most_rows: usize,
+}
+
 /// An upload in progress.
 struct Upload<'a> {
     services: &'a Services,
@@ -167,17 +175,17 @@ struct Upload<'a> {
 
 impl<'a> Upload<'a> {
     async fn carry_out(&self) -> Result<Reply, Error> {
-        let mut ends: HashMap<usize, RowOutcome> = HashMap::new();
+        let mut progress = UploadProgress { ends: HashMap::new(), most_rows: PIECE };
         let (mut stalls, mut stalled_at) = (0, Instant::now());
         loop {
             let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
             let now = self.services.clock.now();
-            let (loaded, plan) = self.plan(ends.keys().copied().collect(), now).await?;
-            let count_before = ends.len();
-            if let Some(reply) = self.apply(&loaded, plan, &mut ends, turn, now).await? {
+            let (loaded, plan) = self.plan(progress.ends.keys().copied().collect(), now).await?;
+            let (count_before, rows_before) = (progress.ends.len(), progress.most_rows);
+            if let Some(reply) = self.apply(&loaded, plan, &mut progress, turn, now).await? {
                 return Ok(reply);
             }
-            if ends.len() > count_before {
+            if progress.ends.len() > count_before || progress.most_rows < rows_before {
                 (stalls, stalled_at) = (0, Instant::now());
                 continue;
             }
@@ -259,22 +267,23 @@ impl<'a> Upload<'a> {
     }
 
     /// Saves a plan piece by piece. Returns `None` if another change was committed first, so that the rest must
-    /// be planned again. The last piece stores the reply for retries.
+    /// be planned again. The last piece stores the reply for retries. A piece with too many reporting lines is planned
+    /// again with half as many rows.
     async fn apply(
         &self,
         loaded: &LoadedRows,
         plan: Plan,
-        ends: &mut HashMap<usize, RowOutcome>,
+        progress: &mut UploadProgress,
         mut turn: Option<OwnedMutexGuard<()>>,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let plan = Arc::new(plan);
-        let (report, body) = self.report(&plan, ends).await?;
+        let (report, body) = self.report(&plan, &progress.ends).await?;
         let reply = Reply::ok(body, None);
         if plan.steps.is_empty() {
             return self.changes_nothing(&report, reply, at).await;
         }
-        let mut pieces = piece::PieceBuilder::new(self, loaded, &plan, at);
+        let mut pieces = piece::PieceBuilder::new(self, loaded, &plan, progress.most_rows, at);
         let mut next = pieces.next().await?;
         while let Some(mut piece) = next {
             if piece.is_last {
@@ -294,8 +303,13 @@ impl<'a> Upload<'a> {
                 SavedPiece::Saved => {}
                 SavedPiece::Replayed(earlier) => return Ok(Some(earlier)),
                 SavedPiece::Overtaken => return Ok(None),
+                SavedPiece::TooWide if piece.steps.len() > 1 => {
+                    progress.most_rows = piece.steps.len() / 2;
+                    return Ok(None);
+                }
+                SavedPiece::TooWide => return Err(too_wide()),
             }
-            ends.extend(piece.steps.iter().map(|step| (step.row, plan.outcomes[step.row].clone())));
+            progress.ends.extend(piece.steps.iter().map(|step| (step.row, plan.outcomes[step.row].clone())));
             next = made?;
         }
         Ok(Some(reply))

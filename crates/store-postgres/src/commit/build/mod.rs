@@ -24,6 +24,8 @@ use rows::RowBatches;
 
 /// Name of the check that fails if a row or the reporting tree has another version.
 pub(super) const STALE: &str = "stale";
+/// Name of the check that fails if moved people have too many reporting lines for one commit.
+pub(super) const TOO_WIDE: &str = "wide";
 
 /// Variant of a change set's statements, by what they assume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +182,10 @@ fn after_writes(layout: SharedLayout, tenant: Tenant, change: &ChangeSet) -> Vec
     }
     if !moved.is_empty() {
         let moved_ids: Vec<_> = moved.iter().map(|row| row.id()).collect();
+        statements.push(reporting_lines::check_width(tenant, &moved_ids));
+        statements.push(Sql::plain(reporting_lines::SHORT_TIMEOUT));
         statements.extend(layout.moved_lines(tenant, &moved_ids));
+        statements.push(reporting_lines::usual_timeout());
     }
     let joining: Vec<_> = change.writes.iter().filter_map(joining_person).collect();
     if !joining.is_empty() {

@@ -1,11 +1,12 @@
 //! Statements on the reporting tree and its closure.
 
 use candor_domain::access::Tenant;
-use candor_domain::people::MAX_REPORTING_DEPTH;
+use candor_domain::people::{MAX_LINES_AT_ONCE, MAX_REPORTING_DEPTH};
 use candor_port_storage::ReportingLineChange;
 use candor_tables::flat::SqlValue;
 
-use super::STALE;
+use super::{STALE, TOO_WIDE};
+use crate::connection::session::STATEMENT_TIMEOUT;
 use crate::layout::Statement;
 use crate::layout::statement::assert_sql;
 use crate::sql::Sql;
@@ -53,6 +54,43 @@ pub(super) fn new_lines(tenant: Tenant, new: impl Iterator<Item = [u8; 16]>) -> 
         first = manager_of(&tenant, "u.id"),
         next = manager_of(&tenant, "s.ancestor_id"),
     ));
+    sql
+}
+
+/// Limits the time of a statement that writes reporting lines: events of other tenants wait for its transaction.
+pub(super) const SHORT_TIMEOUT: &str = "SET LOCAL statement_timeout = '5s'";
+
+/// Builds the statement that ends [`SHORT_TIMEOUT`]. A commit that waits for a standby must not be cancelled early.
+pub(super) fn usual_timeout() -> Sql {
+    Sql::plain(&format!("SET LOCAL statement_timeout = {}", STATEMENT_TIMEOUT.as_millis()))
+}
+
+/// Builds the statement that fails if the lines of the moved people and of all people below them are more than one
+/// commit may write. It runs before the lines change, and after the rows of the people. It counts a little more than
+/// [`MAX_LINES_AT_ONCE`] people for each moved person, and a person below two of them twice.
+pub(super) fn check_width(tenant: Tenant, moved: &[[u8; 16]]) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));
+    let lines = |column: &str, limit: &str| {
+        format!(
+            "(SELECT count(*) FROM (SELECT 1 FROM reporting_lines AS l WHERE l.tenant_id = {tenant} \
+             AND l.{column} = u.id {limit}) AS c)"
+        )
+    };
+    let below = lines("ancestor_id", &format!("LIMIT {MAX_LINES_AT_ONCE}"));
+    let before = lines("descendant_id", "OFFSET 0");
+    let after = format!(
+        "(WITH RECURSIVE line (ancestor_id, depth) AS (\
+         SELECT e.manager_id, 1::bigint FROM {first} WHERE e.manager_id IS NOT NULL \
+         UNION ALL SELECT e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
+         WHERE e.manager_id IS NOT NULL AND s.depth <= {MAX_REPORTING_DEPTH}) SELECT count(*) FROM line)",
+        first = manager_of(&tenant, "u.id"),
+        next = manager_of(&tenant, "s.ancestor_id"),
+    );
+    let is_bounded = format!(
+        "(SELECT sum(({below} + 1) * ({before} + {after})) FROM UNNEST({moved}) AS u (id)) <= {MAX_LINES_AT_ONCE}"
+    );
+    sql.push(&format!("SELECT {}", assert_sql(&is_bounded, TOO_WIDE)));
     sql
 }
 

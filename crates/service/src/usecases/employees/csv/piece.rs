@@ -13,7 +13,7 @@ use candor_domain::webhook::Subscribers;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, Version, Write};
 
 use super::load::LoadedRows;
-use super::{COMMIT_BYTES, PIECE, Upload, refused_later};
+use super::{COMMIT_BYTES, Upload, refused_later};
 use crate::change::Batch;
 use crate::context::error::Error;
 use crate::context::fan_out::DELIVERIES;
@@ -29,6 +29,8 @@ pub(super) struct PieceBuilder<'a> {
     rest: &'a [PlannedStep],
     at: Timestamp,
     created: HashSet<DepartmentId>,
+    /// Maximum number of rows of a piece.
+    most_rows: usize,
     /// Version of the reporting tree, which increases with each piece that changes reporting lines.
     tree: Version,
 }
@@ -79,9 +81,15 @@ impl ChangeParts<'_> {
 }
 
 impl<'a> PieceBuilder<'a> {
-    pub(super) fn new(upload: &'a Upload<'a>, loaded: &'a LoadedRows, plan: &'a Plan, at: Timestamp) -> Self {
+    pub(super) fn new(
+        upload: &'a Upload<'a>,
+        loaded: &'a LoadedRows,
+        plan: &'a Plan,
+        most_rows: usize,
+        at: Timestamp,
+    ) -> Self {
         let rest = plan.steps.as_slice();
-        Self { upload, loaded, plan, rest, at, created: HashSet::new(), tree: loaded.tree }
+        Self { upload, loaded, plan, rest, at, created: HashSet::new(), most_rows, tree: loaded.tree }
     }
 
     /// Builds the next piece. Reads the subscriptions each time, because new ones can be created meanwhile.
@@ -107,7 +115,7 @@ impl<'a> PieceBuilder<'a> {
         let (mut departments, mut people, mut joined) = (vec![], vec![], HashSet::new());
         let mut fresh = HashSet::new();
         let (mut count, mut loses_admin) = (0, false);
-        for step in self.rest.iter().take(PIECE) {
+        for step in self.rest.iter().take(self.most_rows) {
             if parts.deliveries >= DELIVERIES || parts.bytes >= COMMIT_BYTES {
                 break;
             }

@@ -60,7 +60,7 @@ impl Upload<'_> {
             return self.services.store_replay(self.context, reply, at).await.map(Some);
         };
         change.replay = self.services.seal_replay(self.context, &reply, at)?;
-        Ok(self.services.save_piece(self.context, change).await?.reply(reply))
+        self.services.save_piece(self.context, change).await?.reply(reply)
     }
 }
 
