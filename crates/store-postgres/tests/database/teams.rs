@@ -13,6 +13,7 @@ use candor_domain::people::{Employee, MAX_LINES_AT_ONCE};
 use candor_domain::time::Date;
 use candor_domain::visibility::Viewer;
 use candor_port_storage::Storage;
+use candor_port_storage::store::People;
 use candor_port_storage::{CommitError, ReportingLineChange, Row, StorageExt, Version, Write};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::fixtures::joins;
