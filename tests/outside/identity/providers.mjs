@@ -59,11 +59,12 @@ export async function startNode() {
   let provider;
   let answer = (_, response) => response.writeHead(503).end();
   let setup;
+  let key = createKey();
   const server = createServer((request, response) => answer(request, response));
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const create = () => {
-    provider = new Provider(issuer, settingsOf(setup, createKey()));
+    provider = new Provider(issuer, settingsOf(setup, key));
     provider.on("server_error", (_, error) => console.error(`oidc-provider: ${error}`));
     const callback = provider.callback();
     answer = (request, response) => request.url.startsWith("/interaction/")
@@ -73,7 +74,7 @@ export async function startNode() {
   return {
     name: "oidc-provider", issuer, endsSessions: true,
     setUp: async (of) => ((setup = of), create()),
-    rotate: async () => create(),
+    rotate: async () => ((key = createKey()), create()),
     /** Answers everything with this status and text, as a provider does that is down. */
     breakDown: (status, text) => void (answer = (_, response) => response.writeHead(status, { "content-type": "application/json" }).end(text)),
     close: () => server.close(),

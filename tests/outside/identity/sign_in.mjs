@@ -94,6 +94,7 @@ export async function commandLine(_, { setup, person }, check) {
   const browser = new Browser();
   const isProgram = (url) => url.startsWith(`http://127.0.0.1:${port}/`);
   const end = await begin(browser, setup.email, { command_line: { port: Number(port), challenge, state } }, (url) => isProgram(url) || isConsole(url));
+  if (!isProgram(end)) program.kill();
   check(isProgram(end) && new URL(end).searchParams.get("state") === state, `a sign-in of the command line ends at ${end}`);
   const code = new URL(end).searchParams.get("code");
   for (const body of [{ code }, { code, verifier: "a".repeat(43) }]) {
