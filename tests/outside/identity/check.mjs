@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { Browser } from "./browser.mjs";
 import { startNode, startPython } from "./providers.mjs";
 import { api, operate, origin } from "./service.mjs";
-import { commandLine, refuse, signIn, signOutAtProvider } from "./sign_in.mjs";
+import { commandLine, refuse, signIn } from "./sign_in.mjs";
 
 const AUDIENCE = "api://candor";
 const problems = [];
@@ -76,7 +76,7 @@ async function useSecret(provider, domain) {
   const person = await api("POST", "/employees", { email: `ada@${domain}`, first_name: "Ada", last_name: "Moreau" });
   const { id, setup } = await connect(provider, domain, `secret of ${domain}`, `ada of ${provider.name}`);
   const scene = { setup, person };
-  for (const task of [signIn, refuse, commandLine, ...(provider.endsSessions ? [signOutAtProvider] : [])]) {
+  for (const task of [signIn, refuse, commandLine]) {
     await task(provider, scene, check).then(() => console.log(`${provider.name}: ${task.name}`), (error) => problems.push(`${provider.name}: ${task.name}: ${error}`));
   }
   const { status, last_sign_in_at } = await api("GET", `/identity-providers/${id}`);

@@ -55,18 +55,6 @@ export async function signIn(provider, { setup, person }, check) {
   await eventually(() => send("GET", "/me", null, key), ({ status }) => status === 401, "the session ends");
 }
 
-/** Signs out at the provider, which ends the session at the service. */
-export async function signOutAtProvider(provider, { setup }, check) {
-  const browser = new Browser();
-  const key = await open(browser, setup.email, check);
-  check((await send("GET", "/me", null, key)).status === 200, "the session does not begin");
-  const page = await (await browser.send(`${provider.issuer}/session/end`)).text();
-  const [, xsrf] = /name="xsrf" value="([^"]+)"/.exec(page) ?? [];
-  const form = { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded" }, body: new URLSearchParams({ xsrf, logout: "yes" }) };
-  await browser.send(`${provider.issuer}/session/end/confirm`, form);
-  await eventually(() => send("GET", "/me", null, key), ({ status }) => status === 401, "a logout at the provider ends the session");
-}
-
 /** A person without an account here, and a provider that is down, lead back with a reason. */
 export async function refuse(provider, { setup }, check) {
   await provider.setUp({ ...setup, subject: "stranger", email: `stranger@${setup.email.split("@")[1]}` });
