@@ -103,7 +103,7 @@ async function main() {
       if (provider === node) await fail(provider, id);
       await api("DELETE", `/identity-providers/${id}`);
       console.log(`${provider.name}: tokens, keys and failures`);
-      await useSecret(provider, domain);
+      if (provider === node) await useSecret(provider, domain);
     }
   } finally {
     node.close();
