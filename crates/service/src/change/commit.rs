@@ -188,12 +188,11 @@ mod tests {
 
     #[test]
     fn too_wide_move_is_a_problem_of_the_manager() {
-        let refusal = unless_overtaken::<()>(Err(CommitError::TooWide)).map_err(|error| match error {
-            Error::Refused(DomainError::Unprocessable(problems)) => {
-                problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
-            }
-            other => vec![(format!("{other:?}"), Code::Required)],
-        });
-        assert_eq!(refusal, Err(vec![("manager_id".to_owned(), Code::TooLong)]));
+        let refusal = unless_overtaken::<()>(Err(CommitError::TooWide));
+        let Err(Error::Refused(DomainError::Unprocessable(problems))) = refusal else {
+            panic!("{refusal:?}");
+        };
+        let codes: Vec<_> = problems.as_slice().iter().map(|problem| (&*problem.field, problem.code)).collect();
+        assert_eq!(codes, [("manager_id", Code::TooLong)]);
     }
 }
