@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 /// Maximum number of audiences of a token, each of which is looked up.
 pub const MAX_TOKEN_AUDIENCES: usize = 10;
 
-/// The cause for which a bearer token authenticates nobody. Clients see one text for all.
+/// The cause for which a bearer token authenticates no person. Clients see one text for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BearerRefusal {
     /// The token itself is refused.

@@ -59,7 +59,7 @@ struct StoredKeys {
 pub enum KeyPlan {
     /// The request uses these keys. A key that is not among them is unknown.
     Use(Arc<KeySet>),
-    /// The request uses these keys, and somebody fetches the key set meanwhile and reports the result.
+    /// The request uses these keys, and its owner fetches the key set meanwhile and reports the result.
     Refresh(Arc<KeySet>),
     /// The request fetches the key set and reports the result; then it asks again.
     Fetch,

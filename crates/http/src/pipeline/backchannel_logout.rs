@@ -1,4 +1,4 @@
-//! `POST /v1/sign-in/backchannel-logout/{id}`: logout tokens that identity providers send (decision B10).
+//! `POST /v1/sign-in/backchannel-logout/{id}`: logout tokens that identity providers send (decision B11).
 //!
 //! Its clients are providers alone, whose request is a form by another specification (OpenID Connect Back-Channel Logout
 //! 1.0). So it is outside of the route table and of the API document, as `/scim/v2` is.

@@ -8,7 +8,7 @@ use candor_domain::audit::Origin;
 use candor_domain::id::RequestId;
 use candor_domain::time::Timestamp;
 use candor_domain::window::RateLimitStatus;
-use candor_service::context::tokens::BearerToken;
+use candor_service::context::tokens::bearer_token::BearerToken;
 use candor_service::usecases::bearer::BearerCaller;
 
 use crate::connection::address::Client;

@@ -15,7 +15,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
 
 use crate::context::error::Error;
-use crate::context::tokens::BearerToken;
+use crate::context::tokens::bearer_token::BearerToken;
 
 /// A request without its body.
 #[derive(Debug, Clone)]

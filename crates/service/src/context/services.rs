@@ -37,7 +37,7 @@ use crate::context::request_counts::RequestCounters;
 use crate::context::scim_log::ScimLog;
 use crate::context::search_index::SearchIndex;
 use crate::context::tenant_sizes::TenantSizes;
-use crate::context::tokens::Tokens;
+use crate::context::tokens::cache::Tokens;
 use crate::context::vault::Vault;
 
 /// Maximum attempts of a change whose commits lose against concurrent changes. Retries are safe, because

@@ -1,5 +1,5 @@
 //! Logout tokens of identity providers (OpenID Connect Back-Channel Logout 1.0): they end the sessions and the bearer
-//! tokens of an account (decisions B10, B11).
+//! tokens of an account (decision B11).
 
 use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
@@ -22,7 +22,7 @@ use crate::context::services::Services;
 const ACTOR: &str = "back-channel logout";
 
 /// Ends what a logout token names. Returns `false` for a token that is not valid for the provider; the cause is counted and
-/// logged. An account that nobody knows, and a token that was used before, change nothing.
+/// logged. An unknown account, and a token that was used before, change nothing.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].

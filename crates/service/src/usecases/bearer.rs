@@ -23,7 +23,8 @@ use candor_tables::rows;
 use crate::change::Attempt;
 use crate::context::error::Error;
 use crate::context::services::Services;
-use crate::context::tokens::{BearerToken, TokenResult};
+use crate::context::tokens::TokenResult;
+use crate::context::tokens::bearer_token::BearerToken;
 
 /// Action of the audit entries about changed addresses.
 const ADDRESS_CHANGE: &str = "employee.change_sign_in_address";
@@ -32,7 +33,7 @@ const ADDRESS_CHANGE: &str = "employee.change_sign_in_address";
 pub type BearerCaller = (Arc<Caller>, Arc<BearerToken>);
 
 /// Returns the caller of a bearer token. Links the account if it has no link and the rule of the provider finds its person.
-/// `None` if the token authenticates nobody; the cause is counted and logged.
+/// `None` if the token authenticates no person; the cause is counted and logged.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].
@@ -72,13 +73,13 @@ async fn link(
 ) -> Result<Result<(), BearerRefusal>, Error> {
     let (tenant, provider_id) = token.owner();
     let plan = async |at: Timestamp| {
-        let refused = |refusal: BearerRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
+        let refuse = |refusal: BearerRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
         let Some(provider) = services.store.row::<IdentityProvider>(tenant, provider_id).await? else {
-            return refused(BearerRefusal::UnknownProvider);
+            return refuse(BearerRefusal::UnknownProvider);
         };
         let claims = match services.judge_claims(token, &provider.value) {
             Ok(claims) => claims,
-            Err(refusal) => return refused(refusal),
+            Err(refusal) => return refuse(refusal),
         };
         let account = IdentityLink::id_of(provider_id, &claims.subject.subject);
         let stored_link = services.store.row::<IdentityLink>(tenant, account).await?;
@@ -87,11 +88,11 @@ async fn link(
         }
         let person = match find_person(services, tenant, &provider.value, &claims.subject).await? {
             Ok(person) => person,
-            Err(refusal) => return refused(refusal.into()),
+            Err(refusal) => return refuse(refusal.into()),
         };
-        let before = stored_link.as_ref().map(|link| &link.value);
+        let removed_link = stored_link.as_ref().map(|link| &link.value);
         let (link, draft) =
-            IdentityLink::link_account(provider_id, &claims.subject.subject, &person.value, before, at);
+            IdentityLink::link_account(provider_id, &claims.subject.subject, &person.value, removed_link, at);
         let actor = Actor {
             kind: ActorKind::Employee,
             id: Some(person.value.id.to_string()),
@@ -100,9 +101,9 @@ async fn link(
         let origin = Origin { via: Some(Via { identity_provider_id: provider_id }), ..origin.clone() };
         let entry =
             draft.into_entry(services.id(at), at.max(link.updated_at), actor, Some(request.to_string()), origin);
-        let seen = stored_link.as_ref().map(|link| link.version);
+        let version = stored_link.as_ref().map(|link| link.version);
         let change = ChangeSet {
-            writes: vec![Write::put(&Row { value: link, seen })],
+            writes: vec![Write::put(&Row { value: link, seen: version })],
             requires: vec![
                 Require::has_version::<IdentityProvider>(provider_id, provider.version),
                 Require::has_version::<Employee>(person.value.id, person.version),

@@ -47,10 +47,10 @@ fn account_is_accepted_while_its_link_and_person_are() {
     let deactivated_person = Employee { status: people::Status::Deactivated, ..person.clone() };
     let returned_person = Employee { returned_at: Some(LATER), ..person.clone() };
     let with_end = |end| IdentityLink { tokens_after: Some(end), ..link.clone() };
-    let before = Timestamp::from_millis(LATER.millis() - 1);
+    let time_before = Timestamp::from_millis(LATER.millis() - 1);
     let confirmed_link = IdentityLink { confirmed_at: Some(LATER), ..link.clone() };
     let of_session = IdentityLink { bearer_tokens_after: Some(LATER), ..link.clone() };
-    let removed_link = IdentityLink { removed_at: Some(before), ..with_end(before) };
+    let removed_link = IdentityLink { removed_at: Some(time_before), ..with_end(time_before) };
     let removed_later = IdentityLink { removed_at: Some(LATER), ..with_end(LATER) };
     let table = [
         ("linked", Some(&link), Some(&person), Ok(true)),
@@ -59,7 +59,7 @@ fn account_is_accepted_while_its_link_and_person_are() {
         ("deactivated", Some(&link), Some(&deactivated_person), Err(LinkRefusal::Deactivated.into())),
         ("returned", Some(&link), Some(&returned_person), Err(LinkRefusal::NeedsAdmin.into())),
         ("confirmed", Some(&confirmed_link), Some(&returned_person), Ok(true)),
-        ("logged out before", Some(&with_end(before)), Some(&person), Ok(true)),
+        ("logged out before", Some(&with_end(time_before)), Some(&person), Ok(true)),
         ("logged out at its issue", Some(&with_end(LATER)), Some(&person), Err(BearerRefusal::Ended)),
         ("logged out of a session", Some(&of_session), Some(&person), Err(BearerRefusal::Ended)),
         ("unlinked before", Some(&removed_link), None, Ok(false)),

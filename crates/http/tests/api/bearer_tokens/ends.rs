@@ -77,7 +77,7 @@ async fn with_client(world: &TestApi) -> TokenStage {
 }
 
 #[tokio::test]
-async fn logout_at_the_provider_refuses_older_tokens_on_every_instance() {
+async fn logout_refuses_older_tokens_on_every_instance() {
     for shared in every_store().await {
         let world = &shared.world;
         let stage = with_client(world).await;
@@ -98,12 +98,12 @@ async fn logout_at_the_provider_refuses_older_tokens_on_every_instance() {
         world.clock.advance_millis(900);
         assert!(!is_accepted(&peer, &text, world).await, "{}", shared.name);
         world.clock.advance_seconds(1);
-        let later = token(world, json!({}));
-        assert_eq!(status_of(world, &later).await, 200, "{}", shared.name);
+        let later_token = token(world, json!({}));
+        assert_eq!(status_of(world, &later_token).await, 200, "{}", shared.name);
         assert_eq!(log_out(world, &stage.provider, json!({})).await.status, 200, "the jti counts once");
-        assert_eq!(status_of(world, &later).await, 200, "{}", shared.name);
+        assert_eq!(status_of(world, &later_token).await, 200, "{}", shared.name);
         assert_eq!(log_out(world, &stage.provider, json!({"jti": "j2"})).await.status, 200);
-        assert_eq!(status_of(world, &later).await, 401, "{}", shared.name);
+        assert_eq!(status_of(world, &later_token).await, 401, "{}", shared.name);
         let log = world.get("/v1/audit-log?filter[action]=employee.log_out_identity").await.json();
         assert_eq!(log["data"].as_array().unwrap().len(), 2, "{log}");
     }

@@ -68,9 +68,9 @@ fn wrong_claims(now: i64) -> Vec<(&'static str, Value)> {
 
 /// Returns tokens whose header, form or signature is wrong.
 fn wrong_forms(claims: &str) -> Vec<(&'static str, String)> {
-    let signed = |header: &str| sign(header, claims, &signing_key());
+    let sign_header = |header: &str| sign(header, claims, &signing_key());
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);
-    let good = signed(HEADER);
+    let good = sign_header(HEADER);
     let parts: Vec<_> = good.split('.').collect();
     let own_jwk = URL_SAFE_NO_PAD.encode(other_key().public_key());
     let with_jwk = format!(
@@ -81,8 +81,8 @@ fn wrong_forms(claims: &str) -> Vec<(&'static str, String)> {
     let secret = hmac::Key::new(hmac::HMAC_SHA256, signing_key().public_key().as_ref());
     let symmetric = URL_SAFE_NO_PAD.encode(hmac::sign(&secret, message.as_bytes()));
     let other_claims = encode(&claims.replace("00u1", "00u2"));
-    let repeated = claims.replacen('{', r#"{"sub": "00u9", "#, 1);
-    let padded = STANDARD.encode(claims);
+    let repeated_claims = claims.replacen('{', r#"{"sub": "00u9", "#, 1);
+    let padded_claims = STANDARD.encode(claims);
     vec![
         ("signed by another key", sign(HEADER, claims, &other_key())),
         ("key in the token", sign(&with_jwk, claims, &other_key())),
@@ -90,20 +90,20 @@ fn wrong_forms(claims: &str) -> Vec<(&'static str, String)> {
         ("algorithm none", format!("{}.{}.", encode(r#"{"alg": "none"}"#), encode(claims))),
         ("algorithm None", format!("{}.{}.", encode(r#"{"alg": "None", "kid": "1"}"#), encode(claims))),
         ("symmetric algorithm with the public key", format!("{message}.{symmetric}")),
-        ("algorithm of another type of key", signed(r#"{"alg": "RS256", "kid": "1"}"#)),
-        ("unknown algorithm", signed(r#"{"alg": "ES256K", "kid": "1"}"#)),
-        ("without algorithm", signed(r#"{"kid": "1"}"#)),
-        ("unknown kid", signed(r#"{"alg": "EdDSA", "kid": "9"}"#)),
-        ("kid is a number", signed(r#"{"alg": "EdDSA", "kid": 1}"#)),
-        ("kid is a path", signed(r#"{"alg": "EdDSA", "kid": "../../1"}"#)),
-        ("typ of a logout token", signed(r#"{"alg": "EdDSA", "kid": "1", "typ": "logout+jwt"}"#)),
-        ("typ of a proof of possession", signed(r#"{"alg": "EdDSA", "kid": "1", "typ": "dpop+jwt"}"#)),
-        ("critical extension", signed(r#"{"alg": "EdDSA", "kid": "1", "crit": ["exp"]}"#)),
-        ("unencoded payload", signed(r#"{"alg": "EdDSA", "kid": "1", "b64": false}"#)),
-        ("encrypted", signed(r#"{"alg": "EdDSA", "kid": "1", "enc": "A256GCM"}"#)),
-        ("compressed", signed(r#"{"alg": "EdDSA", "kid": "1", "zip": "DEF"}"#)),
-        ("repeated member of the header", signed(r#"{"alg": "EdDSA", "alg": "EdDSA", "kid": "1"}"#)),
-        ("repeated claim", sign(HEADER, &repeated, &signing_key())),
+        ("algorithm of another type of key", sign_header(r#"{"alg": "RS256", "kid": "1"}"#)),
+        ("unknown algorithm", sign_header(r#"{"alg": "ES256K", "kid": "1"}"#)),
+        ("without algorithm", sign_header(r#"{"kid": "1"}"#)),
+        ("unknown kid", sign_header(r#"{"alg": "EdDSA", "kid": "9"}"#)),
+        ("kid is a number", sign_header(r#"{"alg": "EdDSA", "kid": 1}"#)),
+        ("kid is a path", sign_header(r#"{"alg": "EdDSA", "kid": "../../1"}"#)),
+        ("typ of a logout token", sign_header(r#"{"alg": "EdDSA", "kid": "1", "typ": "logout+jwt"}"#)),
+        ("typ of a proof of possession", sign_header(r#"{"alg": "EdDSA", "kid": "1", "typ": "dpop+jwt"}"#)),
+        ("critical extension", sign_header(r#"{"alg": "EdDSA", "kid": "1", "crit": ["exp"]}"#)),
+        ("unencoded payload", sign_header(r#"{"alg": "EdDSA", "kid": "1", "b64": false}"#)),
+        ("encrypted", sign_header(r#"{"alg": "EdDSA", "kid": "1", "enc": "A256GCM"}"#)),
+        ("compressed", sign_header(r#"{"alg": "EdDSA", "kid": "1", "zip": "DEF"}"#)),
+        ("repeated member of the header", sign_header(r#"{"alg": "EdDSA", "alg": "EdDSA", "kid": "1"}"#)),
+        ("repeated claim", sign(HEADER, &repeated_claims, &signing_key())),
         ("other claims", format!("{}.{other_claims}.{}", parts[0], parts[2])),
         ("without signature", format!("{}.{}.", parts[0], parts[1])),
         ("two parts", format!("{}.{}", parts[0], parts[1])),
@@ -111,7 +111,7 @@ fn wrong_forms(claims: &str) -> Vec<(&'static str, String)> {
         ("five parts", format!("{good}.x.y")),
         ("dots alone", "..".to_owned()),
         ("cut", good[..good.len() - 4].to_owned()),
-        ("padded", format!("{}.{padded}=.{}", parts[0], parts[2])),
+        ("padded", format!("{}.{padded_claims}=.{}", parts[0], parts[2])),
         ("claims are a list", sign(HEADER, "[]", &signing_key())),
         ("claims are no JSON", sign(HEADER, "exp", &signing_key())),
         (

@@ -118,13 +118,13 @@ async fn token_acts_as_its_person_with_the_scopes_of_the_provider() {
         let entry = &log["data"][0];
         assert_eq!(entry["actor"], json!({"type": "employee", "id": stage.person, "name": "Ada Example"}));
         assert_eq!(entry["context"]["via"], json!({"identity_provider_id": stage.provider}));
-        let refused = world.bare("GET", "/v1/api-keys").key(&token).send().await;
-        assert_eq!(refused.refusal(), (403, "permission_denied".to_owned()));
+        let refusal = world.bare("GET", "/v1/api-keys").key(&token).send().await;
+        assert_eq!(refusal.refusal(), (403, "permission_denied".to_owned()));
     }
 }
 
 #[tokio::test]
-async fn token_has_the_scopes_that_it_names() {
+async fn token_has_the_scopes_of_its_claim() {
     let world = TestApi::new().await;
     let stage = TokenStage::begin(&world, json!({"scopes": ["observations:read", "employees:read"]})).await;
     let scopes = async |changes: Value| {

@@ -7,13 +7,17 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use candor_domain::access::Caller;
 use candor_domain::access::api_key::KeyHash;
 use candor_domain::id::{IdentityProofId, IdentityProviderId};
+use candor_domain::identity::bearer::BearerRefusal;
 use candor_domain::identity::{IdentityProvider, ProofHolder};
 use candor_domain::time::Timestamp;
+use metrics::counter;
 
-use super::BearerToken;
-use super::keys::ProviderKeys;
+use super::bearer_token::BearerToken;
+use super::keys::{self, ProviderKeys};
 use crate::context::auth::is_fresh;
 
+/// Counter of refused tokens, by cause.
+pub(super) const REFUSALS: &str = "candor_identity_token_refusals_total";
 /// Number of entries of a map above which it is emptied, so that a client that invents tokens causes no eviction scans.
 const MAX_ENTRIES: usize = 10_000;
 
@@ -67,7 +71,10 @@ impl Tokens {
     /// Creates empty caches, and the counters of refused tokens and of fetches.
     #[must_use]
     pub fn new() -> Self {
-        super::register_counters();
+        for cause in BearerRefusal::all() {
+            counter!(REFUSALS, "cause" => cause.word()).increment(0);
+        }
+        keys::register_counters();
         Self::default()
     }
 
@@ -103,7 +110,7 @@ impl Tokens {
         insert(&mut lock(&self.refused), hash, now);
     }
 
-    /// Returns the cached holder of a proof, `Some(None)` if nobody holds it.
+    /// Returns the cached holder of a proof, `Some(None)` if no provider holds it.
     pub(super) fn holder_of(&self, id: IdentityProofId, now: Timestamp) -> Option<Option<ProofHolder>> {
         let holders = lock(&self.holders);
         holders.get(&id).filter(|holder| is_fresh(holder.read_at, now)).map(|holder| holder.value)

@@ -17,8 +17,6 @@ use metrics::counter;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
-use crate::context::services::Services;
-
 /// Counter of fetches of key sets, by outcome.
 const FETCHES: &str = "candor_identity_key_fetches_total";
 /// Maximum number of requests that wait for the keys of a provider at the same time.
@@ -62,13 +60,13 @@ impl ProviderKeys {
     /// Returns the keys for a token with this `kid`, and waits for a fetch if one is needed. `None` if there are none.
     pub(super) async fn get(
         self: &Arc<Self>,
-        services: &Services,
+        (transport, clock): (&Arc<dyn IdentityTransport>, &Arc<dyn Clock>),
         (organization, provider): (OrganizationId, IdentityProviderId),
         issuer: &str,
         key_id: Option<&str>,
     ) -> Option<Arc<KeySet>> {
         let fetch = || {
-            let (transport, clock) = (Arc::clone(&services.identity_transport), Arc::clone(&services.clock));
+            let (transport, clock) = (Arc::clone(transport), Arc::clone(clock));
             let keys = Arc::clone(self);
             KeyFetch { keys, transport, clock, organization, provider, issuer: issuer.to_owned() }.start();
         };
@@ -76,7 +74,7 @@ impl ProviderKeys {
             // Enabled before the plan, so that the end of a fetch between the two is not missed.
             let mut fetch_end = std::pin::pin!(self.fetch_ended.notified());
             fetch_end.as_mut().enable();
-            match self.plan(key_id, &*services.clock) {
+            match self.plan(key_id, &**clock) {
                 KeyPlan::Use(keys) => return Some(keys),
                 KeyPlan::Refresh(keys) => {
                     fetch();

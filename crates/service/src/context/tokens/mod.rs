@@ -4,7 +4,8 @@
 //! A verified token is cached with its caller, which is read again as often as that of an API key. So a disabled provider,
 //! a removed link and a logout apply within a second, and most requests read nothing.
 
-mod cache;
+pub mod bearer_token;
+pub mod cache;
 mod keys;
 mod logout;
 
@@ -17,7 +18,7 @@ use candor_domain::identity::bearer::{BearerAccount, BearerRefusal, MAX_TOKEN_AU
 use candor_domain::identity::claims::BearerClaims;
 use candor_domain::identity::flaw::TokenFlaw;
 use candor_domain::identity::key_set::KeySet;
-use candor_domain::identity::token::{SignedToken, VerifiedToken};
+use candor_domain::identity::token::SignedToken;
 use candor_domain::identity::{IdentityLink, IdentityProvider, ProofHolder, ProvableValue};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
@@ -26,42 +27,9 @@ use candor_tables::rows::identity_proofs::BY_ID;
 use metrics::counter;
 
 use crate::context::services::Services;
-use cache::{CachedToken, Expiring};
+use bearer_token::BearerToken;
+use cache::{CachedToken, Expiring, REFUSALS};
 use keys::ProviderKeys;
-
-pub use cache::Tokens;
-
-/// Counter of refused tokens, by cause.
-const REFUSALS: &str = "candor_identity_token_refusals_total";
-
-/// Creates the counters of refused tokens, so that each cause is shown before its first token.
-fn register_counters() {
-    for cause in BearerRefusal::all() {
-        counter!(REFUSALS, "cause" => cause.word()).increment(0);
-    }
-    keys::register_counters();
-}
-
-/// A token with a valid signature of a provider.
-#[derive(Debug)]
-pub struct BearerToken {
-    hash: KeyHash,
-    tenant: Tenant,
-    provider: IdentityProviderId,
-    issuer: String,
-    key_id: Option<String>,
-    token: VerifiedToken,
-    /// Keys that verified the signature. Another key set verifies it again.
-    keys: Arc<KeySet>,
-}
-
-impl BearerToken {
-    /// Returns the data set and the provider of the token.
-    #[must_use]
-    pub const fn owner(&self) -> (Tenant, IdentityProviderId) {
-        (self.tenant, self.provider)
-    }
-}
 
 /// The result of an authentication by a token.
 #[derive(Debug, Clone)]
@@ -70,11 +38,11 @@ pub enum TokenResult {
     Known(Arc<Caller>, Arc<BearerToken>),
     /// The token is valid, and its account has no link.
     Unlinked(Arc<BearerToken>),
-    /// The token authenticates nobody.
+    /// The token authenticates no person.
     Refused,
 }
 
-/// What the store has about the account of a token.
+/// The account of a token as the store has it.
 struct JudgedAccount {
     caller: Option<Caller>,
     /// Time of the oldest read.
@@ -237,7 +205,8 @@ impl Services {
         key_id: Option<&str>,
     ) -> Option<Arc<KeySet>> {
         let keys: Arc<ProviderKeys> = self.tokens.keys_of(provider);
-        keys.get(self, (tenant.organization, provider), issuer, key_id).await
+        let (transport, clock) = (&self.identity_transport, &self.clock);
+        keys.get((transport, clock), (tenant.organization, provider), issuer, key_id).await
     }
 
     /// Returns the active provider of a token by its issuer and its audiences, without a look at its claims otherwise.
