@@ -5,6 +5,7 @@ mod listen;
 mod operational;
 mod removal;
 mod scim_log;
+mod server_end;
 mod signals;
 
 use std::future::Future;
@@ -33,6 +34,7 @@ use crate::serving_lock::ServingLock;
 use crate::{store, telemetry, tenant_metrics, traces, wiring};
 use candor_cli::error::CommandError;
 use listen::bind;
+use server_end::{ServerEnd, to_error};
 use signals::Signals;
 
 /// Time limit for requests in flight after the stop signal.
@@ -51,9 +53,6 @@ const LAST_REQUESTS: Duration = Duration::from_millis(300);
 const INDEXING: Duration = Duration::from_millis(500);
 /// Interval of the metrics upkeep. Between two runs, the metrics library keeps every duration in a growing list.
 const METRICS_UPKEEP: Duration = Duration::from_secs(10);
-
-/// Result of an HTTP server: the error of a server that failed.
-type ServerEnd = io::Result<()>;
 
 /// A running server process.
 pub(crate) struct RunningServer {
@@ -305,18 +304,6 @@ impl RunningServer {
         sleep(LAST_REQUESTS).await;
         None
     }
-}
-
-fn to_error(ended: Result<ServerEnd, JoinError>) -> CommandError {
-    let source = match ended {
-        Ok(Err(error)) => error,
-        Ok(Ok(())) => {
-            let reason = "the HTTP server ended without an error".to_owned();
-            return CommandError::Defect { what: "keep serving", reason };
-        }
-        Err(error) => io::Error::other(error),
-    };
-    CommandError::io("keep", "serving")(source)
 }
 
 /// Runs a server until it ends by itself or is stopped.

@@ -4,6 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 mod kinds;
 mod near;
+mod values;
 
 pub use kinds::parse_id;
 pub use kinds::{
@@ -14,9 +15,10 @@ pub use kinds::{
 use std::collections::BTreeSet;
 
 use crate::fields::StringEnum;
-use crate::page::{DEFAULT_LIMIT, ListDigest, MAX_LIMIT, PageRequest, Sort, SortBy, Sortable, read_cursor};
+use crate::page::{DEFAULT_LIMIT, ListDigest, PageRequest, Sort, SortBy, Sortable, read_cursor};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::time::Timestamp;
+use values::{check_value_size, limit};
 
 /// Maximum length of a filter value, in characters. Longer values can match nothing and are refused before they
 /// reach a store.
@@ -388,22 +390,6 @@ impl Params {
         }
         problems.or(())
     }
-}
-
-fn check_value_size(value: &str) -> Result<&str, ValueError> {
-    if value.chars().nth(MAX_VALUE_CHARS).is_some() {
-        return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_VALUE_CHARS} characters")));
-    }
-    if value.contains('\0') { Err(ValueError::format("text without U+0000")) } else { Ok(value) }
-}
-
-fn limit(text: &str) -> Result<u16, ValueError> {
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(ValueError::format("a whole number"));
-    }
-    let limit = text.parse().ok().filter(|number| (1..=MAX_LIMIT).contains(number));
-    limit.ok_or_else(|| ValueError::new(Code::OutOfRange, format!("must be from 1 to {MAX_LIMIT}")))
 }
 
 #[cfg(test)]

@@ -67,8 +67,8 @@ pub(crate) fn run() -> Outcome {
     findings.extend(unused::check(&workspace, &files));
     let is_source = |path: &str| path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
     let sources = files.iter().filter(|file| is_source(&file.path));
-    let undescribed = undescribed_metrics(sources.map(|file| (file.path.as_str(), file.text.as_str())))?;
-    findings.extend(undescribed.into_iter().map(|(path, says)| Finding::new(&path, 1, says)));
+    let metric_findings = undescribed_metrics(sources.map(|file| (file.path.as_str(), file.text.as_str())))?;
+    findings.extend(metric_findings.into_iter().map(|(path, says)| Finding::new(&path, 1, says)));
     findings.sort();
     if findings.is_empty() {
         println!("{} files, {} packages: tidy", files.len(), workspace.packages.len());

@@ -27,7 +27,7 @@ const PATTERN: &str = "/v1/sign-in/callback/{id}";
 const COOKIE_NAME: &str = "__Host-candor_signin";
 /// Name of the cookie without TLS, for `candor dev`.
 const PLAIN_COOKIE_NAME: &str = "candor_signin";
-/// Lifetime of the cookie in seconds: 400 days, the longest that browsers accept. It identifies nobody.
+/// Lifetime of the cookie in seconds: 400 days, the longest that browsers accept. It identifies no person.
 const COOKIE_SECONDS: u32 = 400 * 86_400;
 
 /// Returns the text of the id in the path of a callback, if the path is one.

@@ -81,20 +81,20 @@ async fn hold_moves_no_time_and_no_order_of_people() {
         let employee = person(world, "joe", "employee", None).await;
         world.clock.advance_seconds(1);
         person(world, "ada", "employee", None).await;
-        let seen = async || {
+        let visible_state = async || {
             let one = world.get(&format!("/v1/employees/{employee}")).await.text();
             (one, world.get("/v1/employees?sort=-updated_at").await.json()["data"].clone())
         };
-        let seen_before = seen().await;
+        let state_before = visible_state().await;
         let path = format!("/v1/employees/{employee}/legal-hold");
         for reason in ["Lawsuit", "Appeal"] {
             world.clock.advance_seconds(1);
             assert_eq!(world.ask("PUT", &path).json(&json!({"reason": reason})).send().await.status, 200);
-            assert_eq!(seen().await, seen_before, "{}", shared.name);
+            assert_eq!(visible_state().await, state_before, "{}", shared.name);
         }
         world.clock.advance_seconds(1);
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204, "{}", shared.name);
-        assert_eq!(seen().await, seen_before, "{}", shared.name);
+        assert_eq!(visible_state().await, state_before, "{}", shared.name);
     }
 }
 

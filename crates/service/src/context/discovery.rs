@@ -35,8 +35,8 @@ impl Services {
         provider: &IdentityProvider,
     ) -> Option<ProviderMetadata> {
         let now = self.clock.now();
-        let stored = self.discoveries.lock().get(&provider.id).cloned();
-        if let Some((document, fetched_at)) = stored {
+        let cached_document = self.discoveries.lock().get(&provider.id).cloned();
+        if let Some((document, fetched_at)) = cached_document {
             let seconds = if document.is_some() { FRESH_SECONDS } else { PAUSE_SECONDS };
             if fetched_at <= now && now < fetched_at.plus_seconds(seconds) {
                 return document.map(Arc::unwrap_or_clone);

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_corrected_at_the_start_and_twice_after_a_clock_was_set_back() {
+    fn times_are_corrected_twice_after_a_clock_was_set_back() {
         let clock = ManualClock::starting_at(Timestamp::from_millis(1_772_442_000_000));
         let mut schedule = CorrectionSchedule::new(&clock, Duration::from_secs(75));
         assert!(schedule.is_due(&clock) && schedule.is_due(&clock), "a failed correction is repeated");

@@ -207,8 +207,8 @@ pub(super) async fn accept_by_sign_in(
 ) -> Result<Option<ChangeSet>, Error> {
     let newest = services.store.first(tenant, rows::invitations::newest(person.value.id)).await?;
     let Some(newest) = newest else { return Ok(None) };
-    let Ok(accepted) = newest.value.accept(at) else { return Ok(None) };
-    let row = AcceptedRow { before: newest.value, accepted, seen: newest.version };
+    let Ok(acceptance) = newest.value.accept(at) else { return Ok(None) };
+    let row = AcceptedRow { before: newest.value, accepted: acceptance, seen: newest.version };
     let (change, _) = build_acceptance(services, actor, row, person, at)?;
     Ok(Some(change))
 }

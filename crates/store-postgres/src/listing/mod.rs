@@ -1,7 +1,6 @@
 //! Lists: a page of any resource under any conditions. The cost does not depend on the position of the page.
 
 mod counts;
-mod kept;
 mod page;
 mod plan;
 
@@ -16,7 +15,6 @@ use futures_util::future::try_join_all;
 
 use crate::sql::Sql;
 use crate::store::PostgresStore;
-pub(crate) use kept::KeptStatements;
 use page::Part;
 
 impl PostgresStore {

@@ -1,5 +1,6 @@
 //! The store: shared state, and the reads and transactions that all its parts use.
 
+mod kept_statements;
 mod queue_connections;
 mod replica;
 mod slow;
@@ -27,12 +28,12 @@ use crate::connection::rows::{RowSink, Values};
 use crate::connection::session::Session;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
-use crate::listing::KeptStatements;
 use crate::nodes::{Connections, Nodes, Sizes};
 use crate::options::{ConnectError, PostgresOptions};
 use crate::schema::pooler::explain_pooler;
 use crate::sql::Sql;
 use crate::sql::row::flag;
+use kept_statements::KeptStatements;
 use queue_connections::QueueConnections;
 use replica::Replica;
 use slow::SlowReadLimits;

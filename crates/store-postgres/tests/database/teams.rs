@@ -133,12 +133,12 @@ async fn move_with_too_many_lines_is_refused() {
     let Some(database) = support::database() else { return };
     let company = Company::new(&database).await;
     let boss = company.store.row::<Employee>(company.tenant, company.boss).await.unwrap().unwrap();
-    let mut above = vec![company.make.employee()];
+    let mut managers_above = vec![company.make.employee()];
     for _ in 1..=MAX_LINES_AT_ONCE as usize / (company.team.len() + 1) {
-        let manager_id = above.last().map(|manager| manager.id);
-        above.push(Employee { manager_id, ..company.make.employee() });
+        let manager_id = managers_above.last().map(|manager| manager.id);
+        managers_above.push(Employee { manager_id, ..company.make.employee() });
     }
-    company.save(above.iter().cloned().map(joins).collect()).await;
+    company.save(managers_above.iter().cloned().map(joins).collect()).await;
     let result_of_move = async |manager: &Employee| {
         let state = Employee { manager_id: Some(manager.id), ..boss.value.clone() };
         let tree = company.store.read_reporting(company.tenant, boss.value.id, manager.id).await.unwrap().tree;
@@ -146,13 +146,13 @@ async fn move_with_too_many_lines_is_refused() {
         let write = Write::employee(&Row::at_version(state, boss.version), Some(lines));
         company.store.commit(company.tenant, company.make.change(vec![write])).await.map(drop)
     };
-    let [.., highest_allowed, too_low] = above.as_slice() else { panic!("two managers") };
+    let [.., highest_allowed, too_low] = managers_above.as_slice() else { panic!("two managers") };
     let refusal = result_of_move(too_low).await;
     assert!(matches!(refusal, Err(CommitError::TooWide)), "{refusal:?}");
-    let below_before = company.store.people_below(company.tenant, above[0].id).await.unwrap().len();
-    assert_eq!(below_before, above.len() - 1);
+    let below_before = company.store.people_below(company.tenant, managers_above[0].id).await.unwrap().len();
+    assert_eq!(below_before, managers_above.len() - 1);
     result_of_move(highest_allowed).await.unwrap();
-    let below_after = company.store.people_below(company.tenant, above[0].id).await.unwrap().len();
+    let below_after = company.store.people_below(company.tenant, managers_above[0].id).await.unwrap().len();
     assert_eq!(below_after, below_before + 1 + company.team.len());
 }
 

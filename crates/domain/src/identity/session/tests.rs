@@ -90,7 +90,7 @@ fn session_lasts_as_long_as_its_provider_link_and_person() {
         ("pending", with_provider(|provider| provider.status = Status::Pending), true),
         (
             "disabled before",
-            with_provider(|it| it.disabled_at = Some(Timestamp::from_millis(AT.millis() - 1))),
+            with_provider(|provider| provider.disabled_at = Some(Timestamp::from_millis(AT.millis() - 1))),
             true,
         ),
         ("disabled since", with_provider(|provider| provider.disabled_at = Some(AT)), false),
@@ -100,7 +100,7 @@ fn session_lasts_as_long_as_its_provider_link_and_person() {
         ("revoked", with_session(|session| session.revoked_at = Some(AT)), false),
         ("shortened", with_session(|session| session.expires_at = Some(AT.plus_seconds(1))), false),
     ] {
-        let at = AT.plus_seconds(1);
+        let now = AT.plus_seconds(1);
         let child = ApiKey {
             id: KeyId::from_ulid(Ulid(4)),
             kind: ApiKeyKind::Key,
@@ -111,8 +111,8 @@ fn session_lasts_as_long_as_its_provider_link_and_person() {
         };
         for key in [basis.session.clone(), child] {
             let record = record(key, Role::Employee);
-            assert_eq!(authenticate(&basis, &record, at).is_some(), wanted, "{name} {:?}", record.key.kind);
-            assert_eq!(record.authenticate(hash(secret(1).reveal()), at), None, "{name}: not by itself");
+            assert_eq!(authenticate(&basis, &record, now).is_some(), wanted, "{name} {:?}", record.key.kind);
+            assert_eq!(record.authenticate(hash(secret(1).reveal()), now), None, "{name}: not by itself");
         }
     }
 }
@@ -128,7 +128,7 @@ fn person_who_came_back_has_no_session() {
 }
 
 #[test]
-fn caller_has_what_the_provider_gives_now() {
+fn caller_has_the_present_rights_of_the_provider() {
     let own = Permissions::NONE.with(Permission::ObservationsRead);
     let level_of = |basis: &SessionBasis, role| {
         let caller = authenticate(basis, &record(basis.session.clone(), role), AT).unwrap();
@@ -139,16 +139,16 @@ fn caller_has_what_the_provider_gives_now() {
     let (level, scopes) = level_of(&basis, Role::OrgAdmin);
     assert!(level == AccessLevel::Admin && scopes.has(Permission::SettingsWrite));
     assert_eq!(level_of(&basis, Role::Manager), (AccessLevel::Standard, own));
-    let mut narrowed = basis.clone();
-    narrowed.provider.admin_sessions = false;
-    assert_eq!(level_of(&narrowed, Role::OrgAdmin), (AccessLevel::Standard, own));
+    let mut narrowed_basis = basis.clone();
+    narrowed_basis.provider.admin_sessions = false;
+    assert_eq!(level_of(&narrowed_basis, Role::OrgAdmin), (AccessLevel::Standard, own));
     let foreign =
         ApiKey { session_id: Some(KeyId::from_ulid(Ulid(9))), kind: ApiKeyKind::Key, ..basis.session.clone() };
     assert_eq!(authenticate(&basis, &record(foreign, Role::Manager), AT), None, "of another session");
 }
 
 #[test]
-fn code_of_a_session_is_found_by_its_browser_alone() {
+fn code_of_a_session_serves_its_browser_alone() {
     let code = generate_code([1; 32]);
     let hashes = ["a", "b", ""].map(|browser| hash_code(code.reveal(), browser));
     assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
@@ -158,11 +158,11 @@ fn code_of_a_session_is_found_by_its_browser_alone() {
 #[test]
 fn session_leaves_the_list_a_month_after_its_end() {
     let basis = basis();
-    let ended = ApiKey { expires_at: Some(AT), ..basis.session.clone() };
+    let ended_session = ApiKey { expires_at: Some(AT), ..basis.session.clone() };
     let month = AT.plus_seconds(KEPT_SECONDS);
     for (key, at, wanted) in [
-        (&ended, month, true),
-        (&ended, Timestamp::from_millis(month.millis() - 1), false),
+        (&ended_session, month, true),
+        (&ended_session, Timestamp::from_millis(month.millis() - 1), false),
         (&basis.session, month, false),
         (&ApiKey { kind: ApiKeyKind::Key, ..ended.clone() }, month, false),
     ] {

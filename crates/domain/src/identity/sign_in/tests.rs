@@ -47,7 +47,7 @@ fn state_serves_its_browser_until_its_end() {
 }
 
 #[test]
-fn authorization_request_names_all_that_the_response_must_repeat() {
+fn authorization_request_names_what_the_response_repeats() {
     let plain = provider(VERIFIED);
     let strict = IdentityProvider { required_acr: Some("phr".to_owned()), ..plain.clone() };
     let url = |provider: &IdentityProvider, email| {
@@ -92,7 +92,7 @@ fn organization_signs_in_at_its_only_active_provider() {
     let confidential = IdentityProvider { client_secret: Some(vec![1]), ..provider(VERIFIED) };
     let public = provider(VERIFIED);
     let active = IdentityProvider { status: Status::Active, name: "active".to_owned(), ..confidential.clone() };
-    let off = IdentityProvider { status: Status::Disabled, ..active.clone() };
+    let disabled_provider = IdentityProvider { status: Status::Disabled, ..active.clone() };
     let proven_public = IdentityProvider {
         status: Status::Active,
         proven_audiences: vec![public.client_id.clone()],
@@ -102,10 +102,10 @@ fn organization_signs_in_at_its_only_active_provider() {
     for (providers, wanted) in [
         (vec![], None),
         (vec![&public], None),
-        (vec![&off], None),
+        (vec![&disabled_provider], None),
         (vec![&confidential], Some("Okta")),
         (vec![&confidential, &confidential], None),
-        (vec![&confidential, &active, &off], Some("active")),
+        (vec![&confidential, &active, &disabled_provider], Some("active")),
         (vec![&proven_public, &public], Some("public")),
         (vec![&proven_public, &active], None),
     ] {

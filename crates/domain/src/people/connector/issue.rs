@@ -175,7 +175,7 @@ impl SyncIssue {
 
     /// Returns the value by which the open issue of an occurrence is found. Occurrences of one connector and kind
     /// with the same person, `userName` and `externalId` are one issue. If the resolution permits the request, the
-    /// message counts too: it says what the resolution permits, and must not change after somebody has read it.
+    /// message counts too: it says what the resolution permits, and must not change after an admin has read it.
     #[must_use]
     pub fn occurrence_key(connector: ConnectorId, draft: &IssueDraft) -> [u8; 32] {
         let IssueDraft { kind, user_name, external_id, employee_id, message } = draft;

@@ -110,8 +110,8 @@ async fn session_is_not_rotated_and_only_shortened() {
         let response = world.patch(&path, json!({"expires_at": end})).await;
         assert_eq!(response.problems(), [("expires_at".to_owned(), "out_of_range".to_owned())], "{end}");
     }
-    let sooner = world.patch(&path, json!({"expires_at": "2026-03-02T10:00:00Z"})).await;
-    assert_eq!(sooner.status, 200, "{}", sooner.text());
+    let shortened_session = world.patch(&path, json!({"expires_at": "2026-03-02T10:00:00Z"})).await;
+    assert_eq!(shortened_session.status, 200, "{}", shortened_session.text());
     // A session gives no access to a key that would outlive it.
     let other = json!({"name": "Other", "scopes": ["employees:read"], "employee_id": stage.person,
                        "expires_at": "2026-03-02T09:30:00Z"});
@@ -128,9 +128,9 @@ async fn logout_leads_to_the_provider() {
     world.providers.serve_discovery(&json!({"end_session_endpoint": format!("{ISSUER}/logout")}));
     let session = stage.session(&world).await;
     let response = by(&world, "POST", "/v1/sign-in/logout", &session).json(&json!({})).send().await;
-    let wanted =
+    let expected_url =
         format!("{ISSUER}/logout?client_id=0oa1&post_logout_redirect_uri=https%3A%2F%2Fcandor.example%2Fconsole");
-    assert_eq!(response.json(), json!({"url": wanted}));
+    assert_eq!(response.json(), json!({"url": expected_url}));
     assert_eq!(by(&world, "GET", "/v1/me", &session).send().await.status, 401);
     let response = world.post("/v1/sign-in/logout", json!({})).await;
     assert_eq!(response.refusal().0, 409, "a key that is no session");

@@ -72,15 +72,15 @@ async fn state_serves_its_browser_once() {
         let (victim, attacker) =
             (begin(world, json!({"email": EMAIL}), None).await, begin(world, json!({"email": EMAIL}), None).await);
         let state = |begun: &Begun| begun.query["state"].clone();
-        let back = async |state: &str, cookie: &str| {
+        let come_back = async |state: &str, cookie: &str| {
             stage.come_back(world, &[("state", state), ("code", "c0de")], cookie).await
         };
         grant(world, &attacker, &json!({}));
         // The sign-in of the attacker in the browser of the victim, without a cookie, and with made-up values.
-        assert_eq!(back(&state(&attacker), &victim.cookie).await, EXPIRED, "{}", shared.name);
-        assert_eq!(back(&state(&attacker), "x=y").await, EXPIRED);
-        assert_eq!(back(&state(&attacker), "__Host-candor_signin=AAAA").await, EXPIRED);
-        assert_eq!(back("AAAA", &attacker.cookie).await, EXPIRED);
+        assert_eq!(come_back(&state(&attacker), &victim.cookie).await, EXPIRED, "{}", shared.name);
+        assert_eq!(come_back(&state(&attacker), "x=y").await, EXPIRED);
+        assert_eq!(come_back(&state(&attacker), "__Host-candor_signin=AAAA").await, EXPIRED);
+        assert_eq!(come_back("AAAA", &attacker.cookie).await, EXPIRED);
         let other = Stage { provider: "idp_01ARZ3NDEKTSV4RRFFQ69G5FAV".to_owned(), person: String::new() };
         let params = [("state", attacker.query["state"].as_str()), ("code", "c0de")];
         assert_eq!(
@@ -90,10 +90,10 @@ async fn state_serves_its_browser_once() {
         );
         assert!(world.providers.take_exchanges().is_empty(), "{}: nothing was sent", shared.name);
         // A callback in another browser does not use the state up.
-        let address = back(&state(&attacker), &attacker.cookie).await;
+        let address = come_back(&state(&attacker), &attacker.cookie).await;
         assert!(address.contains("#code="), "{}: {address}", shared.name);
         grant(world, &attacker, &json!({}));
-        assert_eq!(back(&state(&attacker), &attacker.cookie).await, EXPIRED, "used once");
+        assert_eq!(come_back(&state(&attacker), &attacker.cookie).await, EXPIRED, "used once");
         let foreign = exchange(world, &address, &victim.cookie).await;
         assert_eq!(foreign.refusal(), (404, "not_found".to_owned()), "the code in another browser");
         assert_eq!(exchange(world, &address, "").await.refusal().0, 404);
@@ -126,9 +126,9 @@ async fn response_of_another_issuer_sends_nothing() {
         (vec![("iss", ISSUER), ("error", "server_error")], "provider"),
         (vec![("iss", ISSUER)], "provider"),
     ] {
-        let begun = begin(&world, json!({"email": EMAIL}), None).await;
-        let params = [vec![("state", begun.query["state"].as_str())], params].concat();
-        let address = stage.come_back(&world, &params, &begun.cookie).await;
+        let sign_in = begin(&world, json!({"email": EMAIL}), None).await;
+        let params = [vec![("state", sign_in.query["state"].as_str())], params].concat();
+        let address = stage.come_back(&world, &params, &sign_in.cookie).await;
         assert_eq!(address, format!("https://candor.example/console#error={reason}"), "{params:?}");
     }
     assert!(world.providers.take_exchanges().is_empty());
@@ -140,23 +140,23 @@ async fn person_is_linked_by_the_rules_of_first_links() {
         let world = &shared.world;
         let stage = Stage::begin(world, json!({})).await;
         let session = stage.session(world).await;
-        let refused = async |changes: Value| {
+        let refuse_cause = async |changes: Value| {
             world.clock.advance_seconds(60);
             let (address, _) = stage.sign_in(world, changes).await;
             assert_eq!(address, "https://candor.example/console#error=not_linked", "{}", shared.name);
             audit(world, "session.refuse").await[0]["changes"]["cause"]["to"].clone()
         };
         // Another account with the address of a linked person.
-        assert_eq!(refused(json!({"sub": "00u2"})).await, "other_account");
+        assert_eq!(refuse_cause(json!({"sub": "00u2"})).await, "other_account");
         // A changed address does not move the account.
         let person = format!("/v1/employees/{}", stage.person);
         world.patch(&person, json!({"email": "new@acme.example"})).await;
         assert!(stage.sign_in(world, json!({"email": "x@other.example"})).await.0.contains("#code="));
         // The address of a person who left belongs to another one now.
         world.post(&format!("{person}/deactivate"), json!({})).await;
-        assert_eq!(refused(json!({})).await, "deactivated");
+        assert_eq!(refuse_cause(json!({})).await, "deactivated");
         world.post(&format!("{person}/reactivate"), json!({})).await;
-        assert_eq!(refused(json!({})).await, "needs_admin");
+        assert_eq!(refuse_cause(json!({})).await, "needs_admin");
         let key = session["key"].as_str().unwrap();
         assert_eq!(world.bare("GET", "/v1/me").key(key).send().await.status, 401);
         let link = json!({"employee_id": stage.person, "subject": "00u1"});

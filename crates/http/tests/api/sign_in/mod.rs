@@ -67,10 +67,10 @@ impl Stage {
 
     /// Signs in with an ID token with these changes of its claims. Returns the address of the console and the cookie.
     pub(crate) async fn sign_in(&self, world: &TestApi, changes: Value) -> (String, String) {
-        let begun = begin(world, json!({"email": EMAIL}), None).await;
-        grant(world, &begun, &changes);
-        let params = [("state", begun.query["state"].as_str()), ("code", "c0de")];
-        (self.come_back(world, &params, &begun.cookie).await, begun.cookie)
+        let begun_sign_in = begin(world, json!({"email": EMAIL}), None).await;
+        grant(world, &begun_sign_in, &changes);
+        let params = [("state", begun_sign_in.query["state"].as_str()), ("code", "c0de")];
+        (self.come_back(world, &params, &begun_sign_in.cookie).await, begun_sign_in.cookie)
     }
 
     /// Signs in and exchanges the code. Returns the key of the session.
@@ -159,16 +159,20 @@ async fn sign_in_begins_a_session_of_the_person() {
     for shared in every_store().await {
         let (world, what) = (&shared.world, shared.name);
         let stage = Stage::begin(world, json!({})).await;
-        let begun = begin(world, json!({"email": EMAIL, "start": "/objectives"}), None).await;
+        let begun_sign_in = begin(world, json!({"email": EMAIL, "start": "/objectives"}), None).await;
         let redirect_uri = format!("https://candor.example/v1/sign-in/callback/{}", stage.provider);
         assert_eq!(
-            (&*begun.query["redirect_uri"], &*begun.query["scope"], &*begun.query["login_hint"]),
+            (
+                &*begun_sign_in.query["redirect_uri"],
+                &*begun_sign_in.query["scope"],
+                &*begun_sign_in.query["login_hint"]
+            ),
             (&*redirect_uri, "openid email profile", EMAIL)
         );
-        assert!(begun.cookie.starts_with("__Host-candor_signin="), "{what}: {}", begun.cookie);
-        grant(world, &begun, &json!({}));
-        let params = [("state", begun.query["state"].as_str()), ("code", "c0de")];
-        let address = stage.come_back(world, &params, &begun.cookie).await;
+        assert!(begun_sign_in.cookie.starts_with("__Host-candor_signin="), "{what}: {}", begun_sign_in.cookie);
+        grant(world, &begun_sign_in, &json!({}));
+        let params = [("state", begun_sign_in.query["state"].as_str()), ("code", "c0de")];
+        let address = stage.come_back(world, &params, &begun_sign_in.cookie).await;
         assert!(
             address.starts_with("https://candor.example/console/objectives#code=cdr_link_"),
             "{what}: {address}"
@@ -176,11 +180,11 @@ async fn sign_in_begins_a_session_of_the_person() {
         let exchanges = world.providers.take_exchanges();
         let [sent] = exchanges.as_slice() else { panic!("{exchanges:?}") };
         let challenge = URL_SAFE_NO_PAD.encode(digest(&SHA256, sent.code_verifier.reveal().as_bytes()));
-        assert_eq!(challenge, begun.query["code_challenge"], "{what}");
+        assert_eq!(challenge, begun_sign_in.query["code_challenge"], "{what}");
         assert_eq!((sent.code.reveal(), &*sent.redirect_uri), ("c0de", &*redirect_uri), "{what}");
         assert_eq!(sent.client_secret.as_ref().map(|secret| secret.reveal()), Some("8nFq"), "{what}");
 
-        let response = exchange(world, &address, &begun.cookie).await;
+        let response = exchange(world, &address, &begun_sign_in.cookie).await;
         assert_eq!(response.status, 200, "{what}: {}", response.text());
         let session = response.json();
         assert_eq!(session["kind"], "session");

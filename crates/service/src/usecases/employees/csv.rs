@@ -218,14 +218,14 @@ impl<'a> Upload<'a> {
 
     /// Loads the rows that the file refers to, and plans all rows of the file except the `applied` ones.
     async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<LoadedRows>, Plan), Error> {
-        let asked = Arc::clone(&self.asked);
-        let keys = self.run(move |progress| asked.file.lookup_keys(progress)).await?;
+        let request = Arc::clone(&self.asked);
+        let keys = self.run(move |progress| request.file.lookup_keys(progress)).await?;
         let loaded_rows = Arc::new(load::load(self.services, self.context.caller.tenant, &keys).await?);
-        let (asked, known, ids) =
+        let (request, known, ids) =
             (Arc::clone(&self.asked), Arc::clone(&loaded_rows), Arc::clone(&self.services.ids));
         let plan = move |progress: &mut csv::CellCounter<'_>| {
-            let options = asked.options(at);
-            csv::plan_in_pieces(&asked.file, &known.known, &applied, &options, &mut || ids.ulid(at), progress)
+            let options = request.options(at);
+            csv::plan_in_pieces(&request.file, &known.known, &applied, &options, &mut || ids.ulid(at), progress)
         };
         Ok((loaded_rows, self.run(plan).await?))
     }

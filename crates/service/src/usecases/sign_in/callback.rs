@@ -132,11 +132,11 @@ async fn record(services: &Services, sign_in: &SignIn, refusal: &SignInRefusal) 
         request_id = %request, identity_provider_id = %provider.id, cause = refusal.word(),
         "sign-in refused: {refusal}"
     );
-    let at = services.clock.now();
+    let now = services.clock.now();
     let mut draft = AuditDraft::new(provider, "session.refuse");
     draft.changes.insert("cause".to_owned(), Change::from_null(&refusal.word()));
     let actor = Actor::system(ACTOR);
-    let entry = draft.into_entry(services.id(at), at, actor, Some(request.to_string()), origin.clone());
+    let entry = draft.into_entry(services.id(now), now, actor, Some(request.to_string()), origin.clone());
     services
         .retry(async |_| {
             let change = ChangeSet::new(entry.clone());

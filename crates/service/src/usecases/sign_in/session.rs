@@ -45,24 +45,24 @@ pub(super) async fn begin_session(
     claims: &IdClaims,
 ) -> Result<Result<Secret, SignInRefusal>, Error> {
     let plan = async |at: Timestamp| {
-        let refused = |refusal: SignInRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
+        let refuse = |refusal: SignInRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
         let row = services.store.row::<IdentityProvider>(sign_in.tenant, sign_in.provider.id).await?;
         // The code was exchanged with the client id that the provider had then.
         let is_same = |row: &&Versioned<IdentityProvider>| row.value.client_id == sign_in.provider.client_id;
         let Some(provider) = row.as_ref().filter(is_same).filter(|row| row.value.takes_sign_ins()) else {
-            return refused(SignInRefusal::InactiveProvider);
+            return refuse(SignInRefusal::InactiveProvider);
         };
         if services.store.row::<ApiKey>(sign_in.tenant, sign_in.state.session).await?.is_some() {
-            return refused(SignInRefusal::Expired);
+            return refuse(SignInRefusal::Expired);
         }
         let account = match find_account(services, sign_in, &provider.value, claims).await? {
             Ok(account) => account,
-            Err(refusal) => return refused(refusal.into()),
+            Err(refusal) => return refuse(refusal.into()),
         };
         let code = generate_code(random32(&*services.ids)?);
         match build(services, sign_in, (provider, &account, claims), &code, at).await? {
             Ok(change) => Ok(Attempt::Commit(sign_in.tenant, Box::new(change), Ok(code))),
-            Err(refusal) => refused(refusal),
+            Err(refusal) => refuse(refusal),
         }
     };
     services.retry(plan).await
@@ -82,14 +82,14 @@ async fn find_account(
         LinkSettings { rule: provider.link_by, proven_domains: &proven_domains, created_at: provider.created_at };
     let account = IdentityLink::id_of(provider.id, &claims.subject.subject);
     let link = services.store.row::<IdentityLink>(tenant, account).await?;
-    if let Some(stored) = link.as_ref().filter(|link| link.value.removed_at.is_none()) {
-        let Some(person) = services.store.row::<Employee>(tenant, stored.value.employee_id).await? else {
+    if let Some(active_link) = link.as_ref().filter(|link| link.value.removed_at.is_none()) {
+        let Some(person) = services.store.row::<Employee>(tenant, active_link.value.employee_id).await? else {
             return Ok(Err(LinkRefusal::NoPerson));
         };
         let linked_person = LinkedPerson {
             id: person.value.id,
             status: person.value.status,
-            needs_confirmation: stored.value.needs_confirmation(person.value.returned_at),
+            needs_confirmation: active_link.value.needs_confirmation(person.value.returned_at),
         };
         let decision = decide_sign_in(settings, KnownPeople::Linked(linked_person));
         return Ok(decision.map(|decision| Account { link, person, decision }));
@@ -140,10 +140,11 @@ async fn build(
     };
     let (link, link_audit) = match &account.link {
         Some(stored) if !account.decision.is_new_link => (stored.value.clone(), None),
-        before => {
-            let before = before.as_ref().map(|stored| &stored.value);
+        earlier_link => {
+            let earlier_link = earlier_link.as_ref().map(|stored| &stored.value);
             let subject = &claims.subject.subject;
-            let (link, audit) = IdentityLink::link_account(provider.value.id, subject, &person.value, before, at);
+            let (link, audit) =
+                IdentityLink::link_account(provider.value.id, subject, &person.value, earlier_link, at);
             (link, Some(audit))
         }
     };
@@ -158,11 +159,11 @@ async fn build(
         },
         Some(acceptance) => ChangeSet { more_audit: vec![entry], ..acceptance },
     };
-    let seen = account.link.as_ref().map(|stored| stored.version);
-    match (link_audit, seen) {
+    let seen_version = account.link.as_ref().map(|stored| stored.version);
+    match (link_audit, seen_version) {
         (Some(audit), _) => {
             change.more_audit.push(enter(audit, at.max(link.updated_at)));
-            change.writes.push(Write::put(&Row { value: link, seen }));
+            change.writes.push(Write::put(&Row { value: link, seen_version }));
         }
         (None, Some(version)) => change.requires.push(Require::has_version::<IdentityLink>(link.id, version)),
         (None, None) => {}
@@ -192,22 +193,22 @@ async fn add_provider(
     (change, enter): (&mut ChangeSet, Enter<'_>),
     at: Timestamp,
 ) -> Result<Result<(), SignInRefusal>, Error> {
-    let before = &provider.value;
-    let values = before.select_unproven(&before.values_of_sign_in());
-    let holders = find_holders(services, &before.proof_ids_of(&values)).await?;
-    let Ok(proof) = before.prove(sign_in.tenant, &values, &holders, at) else {
+    let stored_provider = &provider.value;
+    let values = stored_provider.select_unproven(&stored_provider.values_of_sign_in());
+    let holders = find_holders(services, &stored_provider.proof_ids_of(&values)).await?;
+    let Ok(proof) = stored_provider.prove(sign_in.tenant, &values, &holders, at) else {
         return Ok(Err(SignInRefusal::TakenClientId));
     };
     let proven_state = proof.as_ref().map(|decision| decision.state.clone());
-    let dated_state = proven_state.as_ref().unwrap_or(before).with_sign_in(at);
+    let dated_state = proven_state.as_ref().unwrap_or(stored_provider).with_sign_in(at);
     let Some(state) = dated_state.or(proven_state) else {
-        change.requires.push(Require::has_version::<IdentityProvider>(before.id, provider.version));
+        change.requires.push(Require::has_version::<IdentityProvider>(stored_provider.id, provider.version));
         return Ok(Ok(()));
     };
     if let Some(decision) = proof {
         change.events.extend(services.events(&decision.events, &render(&state)?, at));
         change.more_audit.push(enter(decision.audit, at.max(state.updated_at)));
-        change.writes.extend(proof_writes(before, Some(&state), at));
+        change.writes.extend(proof_writes(stored_provider, Some(&state), at));
     }
     change.writes.push(Write::put(&Row::at_version(state, provider.version)));
     Ok(Ok(()))

@@ -113,8 +113,8 @@ async fn mails_queued_at_once_stay_within_the_limit() {
 #[tokio::test]
 async fn mailbox_that_is_full_delays_unknown_organizations() {
     let stage = MailTest::new().await;
-    let known = another_admin(&stage.world, "Known").await;
-    invited(&stage, &known, "ida@example.com").await;
+    let known_admin = another_admin(&stage.world, "Known").await;
+    invited(&stage, &known_admin, "ida@example.com").await;
     assert_eq!(send_all(&stage).await, 1);
     accept_last(&stage).await;
     for name in ["One", "Two"] {
@@ -138,8 +138,8 @@ async fn mailbox_that_is_full_delays_unknown_organizations() {
     let second_result = invitations::invite(&stage.world.services, &last, person).await;
     assert_eq!(kind(second_result), "done", "a shared limit refuses no request");
     assert_eq!(send_all(&stage).await, 0);
-    invited(&stage, &known, "ada@example.com").await;
-    assert_eq!(send_all(&stage).await, 1, "an organization that is known at the domain is not delayed");
+    invited(&stage, &known_admin, "ada@example.com").await;
+    assert_eq!(send_all(&stage).await, 1, "an organization that is known_admin at the domain is not delayed");
     stage.world.clock.advance_seconds(43_200);
     assert_eq!(send_all(&stage).await, 1, "the delayed mail is sent on the next day");
     assert_eq!(mail(&stage, &last, person).await["status"], "sent");

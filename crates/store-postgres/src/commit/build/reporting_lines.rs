@@ -77,9 +77,9 @@ pub(super) fn check_width(tenant: Tenant, moved: &[[u8; 16]]) -> Sql {
              AND l.{column} = u.id {limit}) AS c)"
         )
     };
-    let below = lines("ancestor_id", &format!("LIMIT {MAX_LINES_AT_ONCE}"));
-    let before = lines("descendant_id", "OFFSET 0");
-    let after = format!(
+    let lines_below = lines("ancestor_id", &format!("LIMIT {MAX_LINES_AT_ONCE}"));
+    let lines_before = lines("descendant_id", "OFFSET 0");
+    let lines_after = format!(
         "(WITH RECURSIVE line (ancestor_id, depth) AS (\
          SELECT e.manager_id, 1::bigint FROM {first} WHERE e.manager_id IS NOT NULL \
          UNION ALL SELECT e.manager_id, s.depth + 1 FROM line AS s CROSS JOIN LATERAL {next} \
@@ -88,7 +88,7 @@ pub(super) fn check_width(tenant: Tenant, moved: &[[u8; 16]]) -> Sql {
         next = manager_of(&tenant, "s.ancestor_id"),
     );
     let is_bounded = format!(
-        "(SELECT sum(({below} + 1) * ({before} + {after})) FROM UNNEST({moved}) AS u (id)) <= {MAX_LINES_AT_ONCE}"
+        "(SELECT sum(({lines_below} + 1) * ({lines_before} + {lines_after})) FROM UNNEST({moved}) AS u (id)) <= {MAX_LINES_AT_ONCE}"
     );
     sql.push(&format!("SELECT {}", assert_sql(&is_bounded, TOO_WIDE)));
     sql

@@ -17,7 +17,7 @@ pub(crate) struct KeptStatements(Arc<Mutex<HashSet<Box<str>>>>);
 
 impl KeptStatements {
     /// Excludes a statement from the prepared ones if it is not one of those that are kept.
-    pub(super) fn limit(&self, sql: Sql) -> Sql {
+    pub(crate) fn limit(&self, sql: Sql) -> Sql {
         if self.keeps(sql.text()) { sql } else { sql.planned_anew() }
     }
 
