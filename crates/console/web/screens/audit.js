@@ -30,6 +30,7 @@ const VERBS = {
   observation: "archive create restore update",
   organization: "continue_export create export update",
   retention: "begin complete erase remove",
+  session: "begin refuse",
   summary: "approve archive create feedback return share submit update",
   test_data: "reset",
   webhook: "create delete disable redeliver rekey replay report_failing rotate test update",

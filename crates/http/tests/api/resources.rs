@@ -161,6 +161,7 @@ impl Resources {
         let (Body::Required(schema) | Body::Optional(schema)) = route.body else { return None };
         let employee = self.id("employees");
         Some(match schema.name {
+            "SignIn" => json!({"email": "ada@example.com"}),
             "ObservationCreate" => json!({"employee_id": employee, "type": "strength", "observation": "Helps."}),
             "ObservationUpdate" => json!({"impact": "Trust"}),
             "EmployeeObjectiveCreate" | "ManagerObjectiveCreate" => {
