@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::Permission;
 use crate::decision::Resource;
 use crate::fields::StringEnum;
 use crate::id::{AuditId, Id, IdentityProviderId, KeyKind, RequestKind};
@@ -17,6 +16,7 @@ use crate::problem::ValidationErrors;
 use crate::schema::{OpenWord, without_member};
 use crate::time::Timestamp;
 
+mod access;
 mod actions;
 mod changes;
 mod hidden;
@@ -182,23 +182,6 @@ impl AuditEntry {
         let key = std::mem::replace(&mut self.actor, Actor { kind: ActorKind::Connector, id, name });
         let key_id = key.id.filter(|_| key.kind == ActorKind::ApiKey);
         self.context.api_key = key_id.map(|id| KeyUsed { id, name: key.name });
-    }
-
-    /// Returns the scope that shows the values of the entry: the one that GET of its target requires.
-    #[must_use]
-    pub fn needed_scope(&self) -> Permission {
-        match &*self.target.kind {
-            "employee" | "department" => Permission::EmployeesRead,
-            "observation" | "attribute" => Permission::ObservationsRead,
-            "objective" => Permission::ObjectivesRead,
-            "summary" => Permission::SummariesRead,
-            "conversation" | "message" => Permission::ConversationsRead,
-            "assignment" => Permission::AssignmentsRead,
-            "notification" => Permission::NotificationsRead,
-            "webhook" => Permission::WebhooksRead,
-            "erasure" | "retention_run" => Permission::EmployeesErase,
-            _ => Permission::SettingsRead,
-        }
     }
 
     /// Returns the entry without its values: who did what, when and to what.

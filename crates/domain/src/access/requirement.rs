@@ -205,6 +205,15 @@ impl Access {
         }
         if self.needs_full_sight { caller.require_full_sight() } else { Ok(()) }
     }
+
+    /// Checks all requirements that do not depend on the request: those of [`Access::admit`], then the admin context.
+    ///
+    /// # Errors
+    /// The errors of [`Access::admit`] and [`Caller::require_admin`].
+    pub fn check(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+        self.admit(caller)?;
+        self.admin_context().map_or(Ok(()), |context| caller.require_admin(context))
+    }
 }
 
 #[cfg(test)]

@@ -53,6 +53,7 @@ mod pages;
 mod people;
 mod personal_data;
 mod portal_links;
+mod read_access;
 mod receivers;
 mod records;
 mod reporting_depth;

@@ -166,8 +166,7 @@ pub(crate) fn show<T: Expandable>(found: &T::Included, resource: &T, out: &mut V
 /// Checks the access to the families of resources that the paths inline.
 fn check_access<T: Expandable>(context: &RequestContext, paths: &[T::Path]) -> Result<(), Error> {
     for access in paths.iter().filter_map(|path| T::access(*path)) {
-        access.admit(&context.caller)?;
-        access.admin_context().map_or(Ok(()), |admin_context| context.caller.require_admin(admin_context))?;
+        access.check(&context.caller)?;
     }
     Ok(())
 }

@@ -27,9 +27,12 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
         &request,
         page,
         |entry| entry.id.to_bytes(),
-        |entry, out| match context.caller.require(entry.needed_scope()) {
-            Ok(()) => list::write(out, entry),
-            Err(_) => list::write(out, &entry.without_values()),
+        |entry, out| {
+            if entry.shows_values_to(&context.caller) {
+                list::write(out, entry)
+            } else {
+                list::write(out, &entry.without_values())
+            }
         },
     )
     .await

@@ -1,0 +1,114 @@
+//! Values of a resource outside of GET are shown with the access that GET of the resource needs (decisions F6, G).
+
+use candor_domain::access::{Access, AccessLevel, Environment, Permissions};
+use candor_domain::audit::{ACTIONS, Target};
+use candor_http::table::{Method, ROUTES};
+use serde_json::{Value, json};
+
+use crate::objectives::{key_for, person};
+use crate::resources::Resources;
+use crate::stores::every_store;
+use crate::support::TestApi;
+
+/// Kinds of targets, and the route that shows one.
+const SHOWN_BY: [(&str, &str); 21] = [
+    ("api_key", "/api-keys/{id}"),
+    ("assignment", "/assignments/{id}"),
+    ("attribute", "/attributes/{id}"),
+    ("check_in", "/employee-objectives/{id}/check-ins/{check_in_id}"),
+    ("connector", "/connectors/{id}"),
+    ("conversation", "/conversations/{id}"),
+    ("department", "/departments/{id}"),
+    ("employee", "/employees/{id}"),
+    ("erasure", "/erasures/{id}"),
+    ("identity_link", "/identity-providers/{id}/links"),
+    ("identity_provider", "/identity-providers/{id}"),
+    ("invitation", "/employees/{id}/invitation"),
+    ("message", "/conversations/{id}/messages/{message_id}"),
+    ("notification", "/notifications"),
+    ("objective", "/employee-objectives/{id}"),
+    ("observation", "/observations/{id}"),
+    ("organization", "/organization"),
+    ("retention_run", "/retention/runs/{id}"),
+    ("summary", "/summaries/{id}"),
+    ("sync_issue", "/connectors/{id}/sync-issues"),
+    ("webhook", "/webhooks/{id}"),
+];
+
+/// Returns the access of a GET, without the environment: no value leaves its data set.
+fn access_of_get(kind: &str) -> Access {
+    let (_, path) = SHOWN_BY.into_iter().find(|(shown, _)| *shown == kind).unwrap_or_else(|| panic!("{kind}"));
+    let is_get = |route: &&candor_http::table::Route| route.method == Method::Get && route.path == path;
+    ROUTES.iter().find(is_get).unwrap_or_else(|| panic!("{path}")).access
+}
+
+#[test]
+fn read_access_of_a_target_is_that_of_get() {
+    let needs = |access: Access| (access.required_scope(), access.admin_context(), access.needs_full_sight());
+    for (kind, path) in SHOWN_BY {
+        let target = Target { kind: kind.to_owned(), id: "x".to_owned() };
+        assert_eq!(needs(target.read_access()), needs(access_of_get(kind)), "{kind} {path}");
+    }
+    for action in ACTIONS {
+        let family = match action.split('.').next().unwrap() {
+            "retention" => "retention_run",
+            "test_data" => "organization",
+            family => family,
+        };
+        assert!(SHOWN_BY.iter().any(|(kind, _)| *kind == family), "no route shows the target of {action}");
+    }
+}
+
+/// Returns the keys of the table of a test: a key of the organization with each level, and keys of an org admin.
+async fn keys(world: &TestApi, scopes: Permissions) -> [(&'static str, String); 4] {
+    let admin = person(world, "admin", "org_admin", None).await;
+    [
+        ("admin", world.key(scopes, AccessLevel::Admin, Environment::Live).await),
+        ("standard", world.key(scopes, AccessLevel::Standard, Environment::Live).await),
+        ("bound admin", key_for(world, &admin, AccessLevel::Admin).await),
+        ("bound standard", key_for(world, &admin, AccessLevel::Standard).await),
+    ]
+}
+
+#[tokio::test]
+async fn audit_log_shows_values_with_the_context_of_get() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let resources = Resources::make(world, &world.admin).await;
+        for (family, body) in [
+            ("api-keys", json!({"name": "Renamed"})),
+            ("identity-providers", json!({"name": "Renamed"})),
+            ("connectors", json!({"brake": {"percent": 30}})),
+            ("departments", json!({"name": "Renamed"})),
+            ("observations", json!({"impact": "Trust"})),
+        ] {
+            let path = format!("/v1/{family}/{}", resources.id(family));
+            let response = world.patch(&path, body).await;
+            assert_eq!(response.status, 200, "{path}: {}", response.text());
+        }
+        let keys = keys(world, Permissions::ALL).await;
+        for (action, readers) in [
+            ("api_key.update", &["admin", "bound admin"][..]),
+            ("connector.update", &["admin", "bound admin"]),
+            ("identity_provider.update", &["admin"]),
+            ("employee.link_identity", &["admin"]),
+            ("employee.hold", &["admin"]),
+            ("department.update", &["admin", "bound admin", "bound standard"]),
+            ("observation.update", &["admin", "bound admin", "bound standard"]),
+        ] {
+            let log = format!("/v1/audit-log?filter[action]={action}");
+            for (name, key) in &keys {
+                let response = world.bare("GET", &log).key(key).send().await;
+                if *name == "standard" {
+                    assert_eq!(response.status, 403);
+                    continue;
+                }
+                let page = response.json();
+                let entries = page["data"].as_array().unwrap();
+                assert!(!entries.is_empty(), "{action} {name} on {}: every key sees the entries", shared.name);
+                let has_values = |entry: &Value| entry["changes"] != json!({});
+                assert_eq!(entries.iter().any(has_values), readers.contains(name), "{action} {name}: {page}");
+            }
+        }
+    }
+}
