@@ -97,9 +97,25 @@ pub struct Notice {
     pub target: Target,
 }
 
+/// A notice sent to one person, as it is stored. Responses have [`VisibleNotification`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the members are those of a visible notification")]
+pub struct Notification {
+    pub id: NotificationId,
+    pub recipient_id: EmployeeId,
+    #[serde(rename = "type", serialize_with = "as_word")]
+    pub kind: Type,
+    pub title: String,
+    pub body: String,
+    pub target: Target,
+    pub created_at: Timestamp,
+    pub read_at: Option<Timestamp>,
+}
+
 /// A notice sent to one person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Notification {
+#[schemars(rename = "Notification")]
+pub struct VisibleNotification<'a> {
     /// Id of the notification, with the prefix `ntf_`.
     pub id: NotificationId,
     /// Recipient of the notification.
@@ -108,12 +124,12 @@ pub struct Notification {
     #[serde(rename = "type", serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Type>")]
     pub kind: Type,
-    /// One line of text, for display.
-    pub title: String,
-    /// Further text, for example a reason. May be empty.
-    pub body: String,
+    /// One line of text, for display. Null for a key that may not read the target.
+    pub title: Option<&'a str>,
+    /// Further text, for example a reason. May be empty. Null for a key that may not read the target.
+    pub body: Option<&'a str>,
     /// Resource that the notification links to.
-    pub target: Target,
+    pub target: &'a Target,
     /// Time of the notification.
     pub created_at: Timestamp,
     /// Time at which the notification was first marked as read. Null if unread.
@@ -163,6 +179,23 @@ impl Notification {
     #[must_use]
     pub fn is_seen_by(&self, caller: &Caller) -> bool {
         caller.bound_to().is_none_or(|own| own == self.recipient_id)
+    }
+
+    /// Returns the notification as the caller sees it. Its texts quote the target, so they are shown with the access
+    /// that GET of the target needs.
+    #[must_use]
+    pub fn shown_to(&self, caller: &Caller) -> VisibleNotification<'_> {
+        let has_texts = self.target.read_access().check(caller).is_ok();
+        VisibleNotification {
+            id: self.id,
+            recipient_id: self.recipient_id,
+            kind: self.kind,
+            title: has_texts.then_some(&*self.title),
+            body: has_texts.then_some(&*self.body),
+            target: &self.target,
+            created_at: self.created_at,
+            read_at: self.read_at,
+        }
     }
 
     /// Returns the notification marked as read, or `None` if it was read before.
@@ -263,8 +296,8 @@ pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::AccessLevel;
     use crate::access::tests::{bound_caller, unbound};
+    use crate::access::{AccessLevel, Permission, Permissions};
     use ulid::Ulid;
 
     #[test]
@@ -282,6 +315,44 @@ mod tests {
         let read = unread.read(read_at).unwrap();
         assert_eq!(read.read_at, Some(read_at));
         assert_eq!(read.read(read_at), None);
+    }
+
+    #[test]
+    fn texts_of_a_notification_need_read_access_to_its_target() {
+        let person = EmployeeId::from_ulid(Ulid(1));
+        let shows = |kind: &str, caller: &Caller| {
+            let notice = Notice {
+                kind: Type::ObjectiveRejected,
+                to: Recipients::Person(person),
+                title: "Objective sent back".to_owned(),
+                body: String::new(),
+                target: Target { kind: kind.to_owned(), id: "x".to_owned() },
+            };
+            let id = NotificationId::from_ulid(Ulid(2));
+            let notification = notice.for_recipient(id, person, Timestamp::from_millis(5));
+            let shown = notification.shown_to(caller);
+            assert_eq!(shown.title.is_some(), shown.body.is_some());
+            shown.title.is_some()
+        };
+        let scoped = |scope: Permission| Permissions::NONE.with(Permission::NotificationsRead).with(scope);
+        for (kind, scope) in [
+            ("objective", Permission::ObjectivesRead),
+            ("summary", Permission::SummariesRead),
+            ("assignment", Permission::AssignmentsRead),
+            ("conversation", Permission::ConversationsRead),
+            ("webhook", Permission::WebhooksRead),
+            ("connector", Permission::SettingsRead),
+            ("api_key", Permission::SettingsRead),
+        ] {
+            let needs_level = scope == Permission::SettingsRead;
+            for caller in [unbound(AccessLevel::Admin), bound_caller(person, true).with_level(AccessLevel::Admin)]
+            {
+                let with_scopes = |scopes| Caller { scopes, ..caller.clone() };
+                assert!(shows(kind, &with_scopes(scoped(scope))), "{kind} {caller:?}");
+                assert!(!shows(kind, &with_scopes(scoped(Permission::AuditRead))), "{kind} {caller:?}");
+                assert_eq!(shows(kind, &caller.with_level(AccessLevel::Standard)), !needs_level, "{kind}");
+            }
+        }
     }
 
     #[test]

@@ -8886,7 +8886,8 @@ class Notifications:
         """List notifications.
 
         Lists notifications, newest first. A key that acts for a person sees only the notifications of
-        that person.
+        that person. `title` and `body` are null without the read scope of the target, and without the
+        admin context that GET of the target needs.
 
         Needs the scope `notifications:read`. Counts as `read`.
 
@@ -9006,7 +9007,8 @@ class AsyncNotifications:
         """List notifications.
 
         Lists notifications, newest first. A key that acts for a person sees only the notifications of
-        that person.
+        that person. `title` and `body` are null without the read scope of the target, and without the
+        admin context that GET of the target needs.
 
         Needs the scope `notifications:read`. Counts as `read`.
 

@@ -3366,11 +3366,11 @@ class Notification(TypedDict):
     type: NotificationType | str
     """Type of the notification."""
 
-    title: str
-    """One line of text, for display."""
+    title: str | None
+    """One line of text, for display. Null for a key that may not read the target."""
 
-    body: str
-    """Further text, for example a reason. May be empty."""
+    body: str | None
+    """Further text, for example a reason. May be empty. Null for a key that may not read the target."""
 
     target: Target
     """Resource that the notification links to."""

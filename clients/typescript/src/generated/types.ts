@@ -2689,10 +2689,10 @@ export interface Notification {
   recipient_id: string;
   /** Type of the notification. */
   type: Open<NotificationType>;
-  /** One line of text, for display. */
-  title: string;
-  /** Further text, for example a reason. May be empty. */
-  body: string;
+  /** One line of text, for display. Null for a key that may not read the target. */
+  title: string | null;
+  /** Further text, for example a reason. May be empty. Null for a key that may not read the target. */
+  body: string | null;
   /** Resource that the notification links to. */
   target: Target;
   /** Time of the notification. */

@@ -1395,7 +1395,8 @@ impl Notifications {
     /// List notifications.
     ///
     /// Lists notifications, newest first. A key that acts for a person sees only the notifications of that
-    /// person.
+    /// person. `title` and `body` are null without the read scope of the target, and without the admin
+    /// context that GET of the target needs.
     ///
     /// Needs the scope `notifications:read`. Counts as `read`.
     pub fn list(&self, query: impl Into<Option<types::ListNotificationsQuery>>) -> Pages<types::Notification> {

@@ -4598,10 +4598,10 @@ pub struct Notification {
     pub recipient_id: String,
     /// Type of the notification.
     pub r#type: NotificationType,
-    /// One line of text, for display.
-    pub title: String,
-    /// Further text, for example a reason. May be empty.
-    pub body: String,
+    /// One line of text, for display. Null for a key that may not read the target.
+    pub title: Option<String>,
+    /// Further text, for example a reason. May be empty. Null for a key that may not read the target.
+    pub body: Option<String>,
     /// Resource that the notification links to.
     pub target: Target,
     /// Time of the notification.

@@ -2,7 +2,7 @@
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::id::{Kind, NotificationKind};
-use candor_domain::notification::{self, Notification};
+use candor_domain::notification::{self, Notification, VisibleNotification};
 use candor_service::Services;
 use candor_service::usecases::notifications::{self, NotificationsRead};
 use serde_json::{Value, json};
@@ -18,7 +18,8 @@ const ROUTES: &[Route] = &[
         .with_name("listNotifications", "List notifications")
         .description(
             "Lists notifications, newest first. A key that acts for a person sees only the notifications of \
-             that person.",
+             that person. `title` and `body` are null without the read scope of the target, and without the admin \
+             context that GET of the target needs.",
         )
         .lists(&NOTIFICATION, |input| drop(notification::Filter::read(input))),
     Route::post("/notifications/{id}/read", Access::scope(Permission::NotificationsWrite), read)
@@ -50,7 +51,8 @@ fn read_all<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Wo
     Box::pin(async move { notifications::read_all(services, &request.context, request.body).await })
 }
 
-const NOTIFICATION: Schema = Schema::resource("Notification", answer_of::<Notification>).example(example);
+const NOTIFICATION: Schema =
+    Schema::resource("Notification", answer_of::<VisibleNotification<'static>>).example(example);
 const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", answer_of::<NotificationsRead>)
     .example(|| json!({"recipient_id": EMPLOYEE_ID, "read_at": AT, "complete": true}))
     .outcome("The person, the time at which the notifications were marked as read, and whether all of them were.");

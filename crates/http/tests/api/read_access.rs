@@ -1,6 +1,6 @@
 //! Values of a resource outside of GET are shown with the access that GET of the resource needs (decisions F6, G).
 
-use candor_domain::access::{Access, AccessLevel, Environment, Permissions};
+use candor_domain::access::{Access, AccessLevel, Environment, Permission, Permissions};
 use candor_domain::audit::{ACTIONS, Target};
 use candor_http::table::{Method, ROUTES};
 use serde_json::{Value, json};
@@ -108,6 +108,44 @@ async fn audit_log_shows_values_with_the_context_of_get() {
                 assert!(!entries.is_empty(), "{action} {name} on {}: every key sees the entries", shared.name);
                 let has_values = |entry: &Value| entry["changes"] != json!({});
                 assert_eq!(entries.iter().any(has_values), readers.contains(name), "{action} {name}: {page}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn notification_shows_its_texts_with_the_access_of_get() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let joe = person(world, "joe", "employee", None).await;
+        let ada = person(world, "ada", "employee", None).await;
+        let talk = json!({"title": "SECRET talk", "participant_ids": [joe, ada]});
+        let talk = world.made("/v1/conversations", talk).await;
+        let message = json!({"author_id": ada, "body": "SECRET message"});
+        world.made(&format!("/v1/conversations/{talk}/messages"), message).await;
+        let own = Permissions::NONE.with(Permission::NotificationsRead).with(Permission::NotificationsWrite);
+        for (scopes, is_shown) in [
+            (own, false),
+            (own.with(Permission::SummariesRead).with(Permission::ConversationsWrite), false),
+            (own.with(Permission::ConversationsRead), true),
+        ] {
+            for person in [None, Some(&joe)] {
+                let body = json!({"name": "Inbox", "scopes": scopes.words(), "employee_id": person});
+                let key = world.post("/v1/api-keys", body).await.json()["key"].as_str().unwrap().to_owned();
+                let list = world.bare("GET", "/v1/notifications").key(&key).send().await;
+                assert_eq!(list.text().contains("SECRET"), is_shown, "{} on {}", list.text(), shared.name);
+                let notice = list.json()["data"][0].clone();
+                assert_eq!(
+                    (&notice["type"], &notice["target"]["id"]),
+                    (&json!("conversation.message"), &json!(talk))
+                );
+                assert_eq!((notice["title"].is_null(), notice["body"].is_null()), (!is_shown, !is_shown));
+                let path = format!("/v1/notifications/{}/read", notice["id"].as_str().unwrap());
+                for path in [format!("{path}?dry_run=true"), path.clone(), path] {
+                    let read = world.bare("POST", &path).key(&key).json(&json!({})).send().await;
+                    assert_eq!(read.status, 200, "{}", read.text());
+                    assert_eq!(read.text().contains("SECRET"), is_shown, "{} on {}", read.text(), shared.name);
+                }
             }
         }
     }

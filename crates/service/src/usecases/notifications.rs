@@ -47,7 +47,10 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
         }
         None => Page { items: vec![], more: false },
     };
-    list::page(services, context, &request, page, |entry, out| list::write(out, entry)).await
+    list::page(services, context, &request, page, |notification, out| {
+        list::write(out, &notification.shown_to(&context.caller))
+    })
+    .await
 }
 
 /// `POST /notifications/{id}/read`: marks a notification as read.
@@ -60,9 +63,12 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
         let notification = or_not_found(notification_row.filter(|row| row.value.is_seen_by(&context.caller)))?;
         context.check_preconditions(notification.version)?;
         let Some(read) = notification.value.read(at) else {
-            return Ok(ChangePlan::Unchanged(Reply::ok(render(&notification.value)?, Some(notification.version))));
+            return Ok(ChangePlan::Unchanged(Reply::ok(
+                render(&notification.value.shown_to(&context.caller))?,
+                Some(notification.version),
+            )));
         };
-        let body = render(&read)?;
+        let body = render(&read.shown_to(&context.caller))?;
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read", "notification", id), at));
         change.writes = vec![Write::put(&Row::at_version(read, notification.version))];
