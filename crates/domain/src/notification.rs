@@ -71,6 +71,29 @@ impl StringEnum for Type {
     const NAME: &'static str = "NotificationType";
 }
 
+impl Type {
+    /// Returns `true` if the notification is about its recipient: about an objective that they own, or a summary about
+    /// them.
+    #[must_use]
+    pub const fn is_about_recipient(self) -> bool {
+        match self {
+            Self::ObjectiveApproved | Self::ObjectiveRejected | Self::SummaryShared => true,
+            Self::ObjectiveSubmitted
+            | Self::ObjectiveChanged
+            | Self::AssignmentRequested
+            | Self::AssignmentCompleted
+            | Self::ConversationMessage
+            | Self::SummaryPendingReview
+            | Self::SummaryReturned
+            | Self::SummaryFeedbackSubmitted
+            | Self::WebhookDisabled
+            | Self::ApiKeyExpiring
+            | Self::ConnectorSyncFailed
+            | Self::ConnectorPaused => false,
+        }
+    }
+}
+
 /// The recipients of a notice by role, resolved to people at commit time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Recipients {

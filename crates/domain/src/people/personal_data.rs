@@ -7,7 +7,8 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::audit::{Actor, AuditEntry, Changes, Origin};
 use crate::fields::{StringEnum, as_word};
-use crate::id::{AuditId, ConnectorId, EmployeeId};
+use crate::id::{AuditId, ConnectorId, EmployeeId, NotificationId};
+use crate::notification::{self, Notification};
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
@@ -148,7 +149,7 @@ pub struct PersonalAuditEntry<'a> {
     pub context: &'a Origin,
 }
 
-/// The resource that an action changed; the id only if the resource is about the person.
+/// A resource that is changed or quoted; the id only if the resource is about the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the members are those of an entry")]
 pub struct PersonalTarget<'a> {
@@ -176,6 +177,41 @@ impl<'a> PersonalAuditEntry<'a> {
             request_id: entry.request_id.as_deref(),
             context: if is_by { &entry.context } else { &NO_ORIGIN },
         })
+    }
+}
+
+/// A notification in the file of its recipient. One that is not about the recipient has no texts, because these are
+/// data of other people (decision H2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(missing_docs, reason = "the members are those of a notification")]
+pub struct PersonalNotification<'a> {
+    pub id: NotificationId,
+    pub recipient_id: EmployeeId,
+    #[serde(rename = "type", serialize_with = "as_word")]
+    pub kind: notification::Type,
+    pub title: Option<&'a str>,
+    pub body: Option<&'a str>,
+    pub target: PersonalTarget<'a>,
+    pub created_at: Timestamp,
+    pub read_at: Option<Timestamp>,
+}
+
+impl<'a> PersonalNotification<'a> {
+    /// Returns the notification as the file of its recipient shows it.
+    #[must_use]
+    pub fn from_notification(notification: &'a Notification) -> Self {
+        let is_about = notification.kind.is_about_recipient();
+        let target = &notification.target;
+        Self {
+            id: notification.id,
+            recipient_id: notification.recipient_id,
+            kind: notification.kind,
+            title: is_about.then_some(notification.title.as_str()),
+            body: is_about.then_some(notification.body.as_str()),
+            target: PersonalTarget { kind: &target.kind, id: is_about.then_some(target.id.as_str()) },
+            created_at: notification.created_at,
+            read_at: notification.read_at,
+        }
     }
 }
 

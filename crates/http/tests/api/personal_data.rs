@@ -99,6 +99,63 @@ async fn personal_data_needs_an_admin_key_with_either_scope() {
 }
 
 #[tokio::test]
+async fn notifications_about_others_have_no_texts_in_the_data() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let joe = person(world, "joe", "manager", None).await;
+        let peer = person(world, "peer", "employee", Some(&joe)).await;
+        let created = async |path: &str, body: Value| format!("{path}/{}", world.made(path, body).await);
+        let run = async |path: String, body: Value| {
+            let response = world.post(&path, body).await;
+            assert!(response.status < 300, "{path}: {}", response.text());
+        };
+        let objective = |owner: &str, title: &str| json!({"owner_id": owner, "title": title, "period_start": "2026-04-01", "period_end": "2026-06-30"});
+        let of_peer = created("/v1/employee-objectives", objective(&peer, "Secret objective")).await;
+        run(format!("{of_peer}/submit"), json!({})).await;
+        let own = created("/v1/employee-objectives", objective(&joe, "Own objective")).await;
+        run(format!("{own}/submit"), json!({})).await;
+        run(format!("{own}/reject"), json!({"reason": "Too vague"})).await;
+        let summary = |subject: &str, author: &str, title: &str| json!({"employee_id": subject, "author_id": author, "title": title, "body": "Calm."});
+        let about_peer = created("/v1/summaries", summary(&peer, &joe, "Secret summary")).await;
+        run(format!("{about_peer}/submit"), json!({})).await;
+        run(format!("{about_peer}/return"), json!({"reason": "Secret reason"})).await;
+        let about_joe = created("/v1/summaries", summary(&joe, &peer, "Own summary")).await;
+        run(format!("{about_joe}/approve"), json!({})).await;
+        run(format!("{about_joe}/share"), json!({})).await;
+        run(
+            "/v1/assignments".to_owned(),
+            json!({"employee_id": peer, "title": "Secret review", "reviewer_ids": [joe], "requester_id": joe}),
+        )
+        .await;
+        let talk = json!({"title": "Talk", "participant_ids": [joe, peer]});
+        let talk = created("/v1/conversations", talk).await;
+        run(format!("{talk}/messages"), json!({"author_id": peer, "body": "Secret message"})).await;
+
+        let person_lines = lines(world, &joe).await;
+        assert!(!json!(person_lines).to_string().contains("Secret"), "{}: {person_lines:?}", shared.name);
+        let notices: Vec<_> = person_lines.iter().filter(|row| row["type"] == "notification").collect();
+        for (kind, target, title, body) in [
+            ("objective.submitted", "objective", None, None),
+            ("summary.pending_review", "summary", None, None),
+            ("summary.returned", "summary", None, None),
+            ("assignment.requested", "assignment", None, None),
+            ("conversation.message", "conversation", None, None),
+            ("objective.rejected", "objective", Some("Objective sent back: Own objective"), Some("Too vague")),
+            ("summary.shared", "summary", Some("Summary shared with you: Own summary"), Some("")),
+        ] {
+            let notice = notices.iter().find(|row| row["data"]["type"] == kind);
+            let notice = &notice.unwrap_or_else(|| panic!("no {kind} in {notices:?}"))["data"];
+            assert_eq!((&notice["title"], &notice["body"]), (&json!(title), &json!(body)), "{notice}");
+            assert_eq!(
+                (&notice["target"]["type"], notice["target"]["id"].is_null()),
+                (&json!(target), title.is_none())
+            );
+            assert!(notice["created_at"].is_string() && notice["read_at"].is_null(), "{notice}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn personal_data_tells_nothing_about_other_people() {
     for shared in every_store().await {
         let world = &shared.world;

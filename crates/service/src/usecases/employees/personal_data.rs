@@ -16,7 +16,7 @@ use candor_domain::params::Archived;
 use candor_domain::people::Employee;
 use candor_domain::people::connector::ScimLink;
 use candor_domain::people::personal_data::{
-    DataSource, PersonalAuditEntry, PersonalDataEnd, PersonalDataRow, PersonalDataType,
+    DataSource, PersonalAuditEntry, PersonalDataEnd, PersonalDataRow, PersonalDataType, PersonalNotification,
 };
 use candor_domain::visibility::Viewer;
 use candor_port_storage::{ChangeSet, StorageExt};
@@ -291,9 +291,15 @@ impl PersonalData {
     }
 
     async fn notifications(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let person = self.person;
-        let list = |page: &PageRequest| person_data::notifications(person, page);
-        self.rows(PersonalDataType::Notification, list, |_| None, false, out).await
+        let request = PageRequest { after: self.after.take(), limit: PAGE };
+        let list = person_data::notifications(self.person, &request);
+        let page = self.services.store.page(self.tenant, list).await?;
+        for notification in &page.items {
+            let shown = PersonalNotification::from_notification(notification);
+            self.line(PersonalDataType::Notification, &shown, None, out)?;
+        }
+        self.after = page.items.last().and_then(person_data::position);
+        Ok(!page.more || self.after.is_none())
     }
 
     /// Reads a page of a list. If `with_audit` is set, the entries of the audit log about its rows are next.
