@@ -236,11 +236,11 @@ fn base(url: &str) -> Result<String, Error> {
             Err(Error::Settings(message.to_owned()))
         }
         Ok(parsed) if matches!(parsed.scheme(), "http" | "https") && parsed.has_host() => Ok(base),
-        // Nor does this one: a text that is not a URL may be a secret in the wrong place.
-        _ => Err(Error::Settings(
-            "The URL of the service is not valid: pass an address that begins with http:// or https://."
-                .to_owned(),
-        )),
+        // A text with `@` may have a password, too.
+        _ if url.contains('@') => {
+            Err(Error::Settings("The URL of the service is not valid: pass one with http or https.".to_owned()))
+        }
+        _ => Err(Error::Settings(format!("{url:?} is not an address of a service: pass one with http or https."))),
     }
 }
 

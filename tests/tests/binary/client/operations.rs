@@ -241,6 +241,7 @@ async fn settings_are_checked_and_addresses_completed() {
     assert!(wrong(fixture.builder().environment(Environment::Test)).contains("not a test key"));
     assert!(wrong(fixture.builder().api_key("")).contains("No API key"));
     assert!(wrong(fixture.builder().base_url("example")).contains("http or https"));
+    assert!(!wrong(fixture.builder().base_url("http//ada:hunter2@example")).contains("hunter2"));
     let debug_text = format!("{:?} {:?}", fixture.builder(), fixture.client());
     assert!(!debug_text.contains(&fixture.key.secret), "{debug_text}");
 }
