@@ -163,7 +163,7 @@ async fn build(
     match (link_audit, seen_version) {
         (Some(audit), _) => {
             change.more_audit.push(enter(audit, at.max(link.updated_at)));
-            change.writes.push(Write::put(&Row { value: link, seen_version }));
+            change.writes.push(Write::put(&Row { value: link, seen: seen_version }));
         }
         (None, Some(version)) => change.requires.push(Require::has_version::<IdentityLink>(link.id, version)),
         (None, None) => {}
