@@ -353,11 +353,12 @@ mod tests {
             };
             let id = NotificationId::from_ulid(Ulid(2));
             let notification = notice.for_recipient(id, person, Timestamp::from_millis(5));
-            let shown = notification.shown_to(caller);
-            assert_eq!(shown.title.is_some(), shown.body.is_some());
-            shown.title.is_some()
+            let visible_notification = notification.shown_to(caller);
+            let has_body = visible_notification.body.is_some();
+            assert_eq!(visible_notification.title.is_some(), has_body);
+            has_body
         };
-        let scoped = |scope: Permission| Permissions::NONE.with(Permission::NotificationsRead).with(scope);
+        let with_scope = |scope: Permission| Permissions::NONE.with(Permission::NotificationsRead).with(scope);
         for (kind, scope) in [
             ("objective", Permission::ObjectivesRead),
             ("summary", Permission::SummariesRead),
@@ -371,8 +372,8 @@ mod tests {
             for caller in [unbound(AccessLevel::Admin), bound_caller(person, true).with_level(AccessLevel::Admin)]
             {
                 let with_scopes = |scopes| Caller { scopes, ..caller.clone() };
-                assert!(shows(kind, &with_scopes(scoped(scope))), "{kind} {caller:?}");
-                assert!(!shows(kind, &with_scopes(scoped(Permission::AuditRead))), "{kind} {caller:?}");
+                assert!(shows(kind, &with_scopes(with_scope(scope))), "{kind} {caller:?}");
+                assert!(!shows(kind, &with_scopes(with_scope(Permission::AuditRead))), "{kind} {caller:?}");
                 assert_eq!(shows(kind, &caller.with_level(AccessLevel::Standard)), !needs_level, "{kind}");
             }
         }
@@ -383,7 +384,6 @@ mod tests {
         let [own, other] = [1, 2].map(|id| EmployeeId::from_ulid(Ulid(id)));
         let to = |recipient_id| Filter { recipient_id, unread: Some(true) };
         let table = [
-            // the key's person, the requested filter, the narrowed filter
             (None, None, Some(None)),
             (None, Some(other), Some(Some(other))),
             (Some(own), None, Some(Some(own))),

@@ -6528,14 +6528,16 @@ class IdentityProviders:
                 `audit:read`, `webhooks:read`, `webhooks:write`, `events:read` and `employees:write`.
                 Default: `false`.
             audiences: Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At
-                most 5 entries, without duplicates. Each serves once it is proven.
+                most 5 entries, without duplicates. A token is accepted for an audience only after the
+                audience is proven.
             authorized_parties: Client ids whose bearer tokens are accepted. Empty: those of all
                 clients. At most 20 entries, without duplicates.
             client_secret: Secret of the client at the provider, which no response shows. Null for a
                 public client. 1 to 1024 characters in one line.
             email_domains: Domains of the addresses of people who sign in. At most 20 entries,
                 without duplicates. Required for `link_by` `verified_email`. Domains of public mailboxes
-                are refused. Each serves once it is proven.
+                are refused. A person signs in with an address of a domain only after the domain is
+                proven.
             required_acr: Authentication context class that ID tokens and bearer tokens must have.
                 Null for any. 1 to 255 characters in one line.
             scopes: Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates.
@@ -6647,7 +6649,8 @@ class IdentityProviders:
                 its screens. For `true` the calling key must have `settings:read`, `settings:write`,
                 `audit:read`, `webhooks:read`, `webhooks:write`, `events:read` and `employees:write`.
             audiences: Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At
-                most 5 entries, without duplicates. Each serves once it is proven.
+                most 5 entries, without duplicates. A token is accepted for an audience only after the
+                audience is proven.
             authorized_parties: Client ids whose bearer tokens are accepted. Empty: those of all
                 clients. At most 20 entries, without duplicates.
             client_id: Client id of the service at the provider. 1 to 255 characters in one line. A
@@ -6657,7 +6660,8 @@ class IdentityProviders:
                 characters in one line.
             email_domains: Domains of the addresses of people who sign in. At most 20 entries,
                 without duplicates. Required for `link_by` `verified_email`. Domains of public mailboxes
-                are refused. Each serves once it is proven.
+                are refused. A person signs in with an address of a domain only after the domain is
+                proven.
             link_by: Rule by which an account is linked to a person at the first sign-in.
             name: Display name. 1 to 80 characters in one line.
             required_acr: Authentication context class that ID tokens and bearer tokens must have.
@@ -6667,8 +6671,9 @@ class IdentityProviders:
             scopes_from_token: `true` if a bearer token has only the scopes that it names.
             session_lifetime: Lifetime of a session in seconds.
             status: Status. A provider is `pending` until its client id or one of its audiences is
-                proven. `disabled` ends all sessions and refuses tokens. `active` ends the disabling:
-                the provider is `pending` if nothing is proven. 409 for another change.
+                proven. `disabled` ends all sessions and refuses tokens. `active` enables a disabled
+                provider again: its status is then `pending` until its client id or one of its audiences
+                is proven. 409 for any other change of the status.
             subject_claim: Claim of ID tokens with the `externalId` of the person, for `link_by`
                 `scim_external_id`. 1 to 64 characters in one line.
         """
@@ -6756,8 +6761,8 @@ class IdentityProviders:
 
         Args:
             token: A token of the provider: a bearer token proves its audiences, an ID token the
-                client id of a public client. It is not stored. Without it, only domains are proven. 1
-                to 16384 characters.
+                client id of a public client, once a domain of the provider is proven. It is not stored.
+                Without it, only domains are proven. 1 to 16384 characters.
         """
         spec = Spec(
             "POST",
@@ -6991,14 +6996,16 @@ class AsyncIdentityProviders:
                 `audit:read`, `webhooks:read`, `webhooks:write`, `events:read` and `employees:write`.
                 Default: `false`.
             audiences: Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At
-                most 5 entries, without duplicates. Each serves once it is proven.
+                most 5 entries, without duplicates. A token is accepted for an audience only after the
+                audience is proven.
             authorized_parties: Client ids whose bearer tokens are accepted. Empty: those of all
                 clients. At most 20 entries, without duplicates.
             client_secret: Secret of the client at the provider, which no response shows. Null for a
                 public client. 1 to 1024 characters in one line.
             email_domains: Domains of the addresses of people who sign in. At most 20 entries,
                 without duplicates. Required for `link_by` `verified_email`. Domains of public mailboxes
-                are refused. Each serves once it is proven.
+                are refused. A person signs in with an address of a domain only after the domain is
+                proven.
             required_acr: Authentication context class that ID tokens and bearer tokens must have.
                 Null for any. 1 to 255 characters in one line.
             scopes: Permissions of sessions and bearer tokens. 1 to 24 entries, without duplicates.
@@ -7110,7 +7117,8 @@ class AsyncIdentityProviders:
                 its screens. For `true` the calling key must have `settings:read`, `settings:write`,
                 `audit:read`, `webhooks:read`, `webhooks:write`, `events:read` and `employees:write`.
             audiences: Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At
-                most 5 entries, without duplicates. Each serves once it is proven.
+                most 5 entries, without duplicates. A token is accepted for an audience only after the
+                audience is proven.
             authorized_parties: Client ids whose bearer tokens are accepted. Empty: those of all
                 clients. At most 20 entries, without duplicates.
             client_id: Client id of the service at the provider. 1 to 255 characters in one line. A
@@ -7120,7 +7128,8 @@ class AsyncIdentityProviders:
                 characters in one line.
             email_domains: Domains of the addresses of people who sign in. At most 20 entries,
                 without duplicates. Required for `link_by` `verified_email`. Domains of public mailboxes
-                are refused. Each serves once it is proven.
+                are refused. A person signs in with an address of a domain only after the domain is
+                proven.
             link_by: Rule by which an account is linked to a person at the first sign-in.
             name: Display name. 1 to 80 characters in one line.
             required_acr: Authentication context class that ID tokens and bearer tokens must have.
@@ -7130,8 +7139,9 @@ class AsyncIdentityProviders:
             scopes_from_token: `true` if a bearer token has only the scopes that it names.
             session_lifetime: Lifetime of a session in seconds.
             status: Status. A provider is `pending` until its client id or one of its audiences is
-                proven. `disabled` ends all sessions and refuses tokens. `active` ends the disabling:
-                the provider is `pending` if nothing is proven. 409 for another change.
+                proven. `disabled` ends all sessions and refuses tokens. `active` enables a disabled
+                provider again: its status is then `pending` until its client id or one of its audiences
+                is proven. 409 for any other change of the status.
             subject_claim: Claim of ID tokens with the `externalId` of the person, for `link_by`
                 `scim_external_id`. 1 to 64 characters in one line.
         """
@@ -7219,8 +7229,8 @@ class AsyncIdentityProviders:
 
         Args:
             token: A token of the provider: a bearer token proves its audiences, an ID token the
-                client id of a public client. It is not stored. Without it, only domains are proven. 1
-                to 16384 characters.
+                client id of a public client, once a domain of the provider is proven. It is not stored.
+                Without it, only domains are proven. 1 to 16384 characters.
         """
         spec = Spec(
             "POST",
@@ -10040,6 +10050,7 @@ class PortalLinks:
         self,
         *,
         code: str,
+        verifier: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
@@ -10048,20 +10059,24 @@ class PortalLinks:
     ) -> types.ApiKeyWithSecret:
         """Exchange the code of a portal link.
 
-        Exchanges the code of a portal link for its API key. Only this response contains the key, as
-        `key`. 404 if the code is unknown, used, expired or revoked, or the client is outside the
-        networks of the key. At most 20 requests a minute from one client address.
+        Exchanges the code of a portal link, or of a sign-in in this browser, for its API key. Only this
+        response contains the key, as `key`. 404 if the code is unknown, used, expired or revoked, or
+        the client is outside the networks of the key. At most 20 requests a minute from one client
+        address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
 
         Args:
             code: Code of the link, from the fragment of its URL. 1 to 200 characters.
+            verifier: For the code of a sign-in of the command line: the text whose SHA-256 the
+                sign-in named as its challenge. 43 to 43 characters.
         """
         spec = Spec(
             "POST",
             "/portal-links/exchange",
             body=given(
                 code=code,
+                verifier=verifier,
             ),
             body_required=True,
             idempotency_key=idempotency_key,
@@ -10149,6 +10164,7 @@ class AsyncPortalLinks:
         self,
         *,
         code: str,
+        verifier: str | None | Unset = UNSET,
         idempotency_key: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
@@ -10157,20 +10173,24 @@ class AsyncPortalLinks:
     ) -> types.ApiKeyWithSecret:
         """Exchange the code of a portal link.
 
-        Exchanges the code of a portal link for its API key. Only this response contains the key, as
-        `key`. 404 if the code is unknown, used, expired or revoked, or the client is outside the
-        networks of the key. At most 20 requests a minute from one client address.
+        Exchanges the code of a portal link, or of a sign-in in this browser, for its API key. Only this
+        response contains the key, as `key`. 404 if the code is unknown, used, expired or revoked, or
+        the client is outside the networks of the key. At most 20 requests a minute from one client
+        address.
 
         Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
 
         Args:
             code: Code of the link, from the fragment of its URL. 1 to 200 characters.
+            verifier: For the code of a sign-in of the command line: the text whose SHA-256 the
+                sign-in named as its challenge. 43 to 43 characters.
         """
         spec = Spec(
             "POST",
             "/portal-links/exchange",
             body=given(
                 code=code,
+                verifier=verifier,
             ),
             body_required=True,
             idempotency_key=idempotency_key,
@@ -10516,6 +10536,182 @@ class AsyncRetention:
             headers=extra_headers,
         )
         answer: types.RetentionRun = await self._core.send(spec)
+        return answer
+
+
+class SignIn:
+    """Operations below `/sign-in`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def begin(
+        self,
+        *,
+        command_line: types.SignInCommandLine | None | Unset = UNSET,
+        email: str | Unset = UNSET,
+        identity_provider_id: str | Unset = UNSET,
+        organization_id: str | Unset = UNSET,
+        start: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.SignInUrl:
+        """Begin a sign-in.
+
+        Returns the address at the identity provider of a person, to which the browser goes. It comes
+        back with a code, which `exchangePortalLink` exchanges for the API key of the session in the
+        same browser. 404 if there is no identity provider for the person. At most 20 requests a minute
+        from one browser, and 300 from one client address.
+
+        Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+
+        Args:
+            command_line: The program on this machine that gets the session instead of the browser.
+            email: Address of the person. Its domain selects the identity provider, and the provider
+                may fill it in. 1 to 320 characters in one line.
+            identity_provider_id: The identity provider itself. 1 to 64 characters.
+            organization_id: Organization of the identity provider, if the domain of the address
+                selects none. 1 to 64 characters.
+            start: Screen that the link opens: its path in the console with filters, such as
+                `/webhooks?view=deliveries`. If absent, it is `/`. 1 to 200 characters.
+        """
+        spec = Spec(
+            "POST",
+            "/sign-in",
+            body=given(
+                command_line=command_line,
+                email=email,
+                identity_provider_id=identity_provider_id,
+                organization_id=organization_id,
+                start=start,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.SignInUrl = self._core.send(spec)
+        return answer
+
+    def end(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.LogoutUrl:
+        """Sign out.
+
+        Ends the session whose key sends the request, and all keys that it created. Returns the address
+        that ends the session at the identity provider, if it has one. 409 for a key that is no session.
+
+        Needs any valid API key. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
+        """
+        spec = Spec(
+            "POST",
+            "/sign-in/logout",
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.LogoutUrl = self._core.send(spec)
+        return answer
+
+
+class AsyncSignIn:
+    """Operations below `/sign-in`."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    async def begin(
+        self,
+        *,
+        command_line: types.SignInCommandLine | None | Unset = UNSET,
+        email: str | Unset = UNSET,
+        identity_provider_id: str | Unset = UNSET,
+        organization_id: str | Unset = UNSET,
+        start: str | Unset = UNSET,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.SignInUrl:
+        """Begin a sign-in.
+
+        Returns the address at the identity provider of a person, to which the browser goes. It comes
+        back with a code, which `exchangePortalLink` exchanges for the API key of the session in the
+        same browser. 404 if there is no identity provider for the person. At most 20 requests a minute
+        from one browser, and 300 from one client address.
+
+        Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+
+        Args:
+            command_line: The program on this machine that gets the session instead of the browser.
+            email: Address of the person. Its domain selects the identity provider, and the provider
+                may fill it in. 1 to 320 characters in one line.
+            identity_provider_id: The identity provider itself. 1 to 64 characters.
+            organization_id: Organization of the identity provider, if the domain of the address
+                selects none. 1 to 64 characters.
+            start: Screen that the link opens: its path in the console with filters, such as
+                `/webhooks?view=deliveries`. If absent, it is `/`. 1 to 200 characters.
+        """
+        spec = Spec(
+            "POST",
+            "/sign-in",
+            body=given(
+                command_line=command_line,
+                email=email,
+                identity_provider_id=identity_provider_id,
+                organization_id=organization_id,
+                start=start,
+            ),
+            body_required=True,
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.SignInUrl = await self._core.send(spec)
+        return answer
+
+    async def end(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.LogoutUrl:
+        """Sign out.
+
+        Ends the session whose key sends the request, and all keys that it created. Returns the address
+        that ends the session at the identity provider, if it has one. 409 for a key that is no session.
+
+        Needs any valid API key. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
+        """
+        spec = Spec(
+            "POST",
+            "/sign-in/logout",
+            idempotency_key=idempotency_key,
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        answer: types.LogoutUrl = await self._core.send(spec)
         return answer
 
 
@@ -12504,6 +12700,7 @@ class Resources:
         self.portal_links = PortalLinks(core)
         self.request_stats = RequestStats(core)
         self.retention = Retention(core)
+        self.sign_in = SignIn(core)
         self.summaries = Summaries(core)
         self.test_data = TestData(core)
         self.webhooks = Webhooks(core)
@@ -12615,6 +12812,7 @@ class AsyncResources:
         self.portal_links = AsyncPortalLinks(core)
         self.request_stats = AsyncRequestStats(core)
         self.retention = AsyncRetention(core)
+        self.sign_in = AsyncSignIn(core)
         self.summaries = AsyncSummaries(core)
         self.test_data = AsyncTestData(core)
         self.webhooks = AsyncWebhooks(core)

@@ -61,6 +61,17 @@ class ApiKey(TypedDict):
     name: str
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
+    kind: ApiKeyKind | str
+    """Kind of the key. `session` is the session of a person who signed in at an identity provider."""
+
+    session_id: str | None
+    """Session whose key created this one, directly or by another key. The key ends with it. Null for all
+    other keys.
+    """
+
+    identity_provider_id: str | None
+    """Identity provider of a session. Null for all other keys."""
+
     environment: Environment | str
     """Data set that the key accesses."""
 
@@ -186,6 +197,13 @@ ApiKeyEventType: TypeAlias = Literal[
 """Event types that have this data."""
 
 
+ApiKeyKind: TypeAlias = Literal[
+    "key",
+    "session",
+]
+"""Kind of an API key. `session` is the session of a person who signed in."""
+
+
 class ApiKeyRotate(TypedDict):
 
     overlap_seconds: NotRequired[int]
@@ -262,6 +280,17 @@ class ApiKeyWithSecret(TypedDict):
 
     name: str
     """Name of the key, for display only. 1 to 80 characters in one line."""
+
+    kind: ApiKeyKind | str
+    """Kind of the key. `session` is the session of a person who signed in at an identity provider."""
+
+    session_id: str | None
+    """Session whose key created this one, directly or by another key. The key ends with it. Null for all
+    other keys.
+    """
+
+    identity_provider_id: str | None
+    """Identity provider of a session. Null for all other keys."""
 
     environment: Environment | str
     """Data set that the key accesses."""
@@ -654,6 +683,9 @@ class AuditEntryContext(TypedDict):
     connector. Absent otherwise.
     """
 
+    via: NotRequired[AuditEntryContextVia]
+    """Way of a request without an API key. Absent otherwise."""
+
 
 class AuditEntryContextApiKey(TypedDict):
 
@@ -662,6 +694,12 @@ class AuditEntryContextApiKey(TypedDict):
 
     name: str
     """Name of the key at the time of the action."""
+
+
+class AuditEntryContextVia(TypedDict):
+
+    identity_provider_id: str
+    """Id of the identity provider, with the prefix `idp_`."""
 
 
 AuditEntrySort: TypeAlias = Literal[
@@ -2679,7 +2717,8 @@ class IdentityProviderCheck(TypedDict):
 
     token: NotRequired[str | None]
     """A token of the provider: a bearer token proves its audiences, an ID token the client id of a public
-    client. It is not stored. Without it, only domains are proven. 1 to 16384 characters.
+    client, once a domain of the provider is proven. It is not stored. Without it, only domains are
+    proven. 1 to 16384 characters.
     """
 
 
@@ -2728,7 +2767,7 @@ class IdentityProviderCreate(TypedDict):
 
     audiences: NotRequired[list[str]]
     """Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries,
-    without duplicates. Each serves once it is proven.
+    without duplicates. A token is accepted for an audience only after the audience is proven.
     """
 
     authorized_parties: NotRequired[list[str]]
@@ -2743,7 +2782,8 @@ class IdentityProviderCreate(TypedDict):
 
     email_domains: NotRequired[list[str]]
     """Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
-    `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+    `link_by` `verified_email`. Domains of public mailboxes are refused. A person signs in with an
+    address of a domain only after the domain is proven.
     """
 
     required_acr: NotRequired[str | None]
@@ -2828,7 +2868,7 @@ class IdentityProviderUpdate(TypedDict):
 
     audiences: NotRequired[list[str]]
     """Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries,
-    without duplicates. Each serves once it is proven.
+    without duplicates. A token is accepted for an audience only after the audience is proven.
     """
 
     authorized_parties: NotRequired[list[str]]
@@ -2848,7 +2888,8 @@ class IdentityProviderUpdate(TypedDict):
 
     email_domains: NotRequired[list[str]]
     """Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
-    `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+    `link_by` `verified_email`. Domains of public mailboxes are refused. A person signs in with an
+    address of a domain only after the domain is proven.
     """
 
     link_by: NotRequired[IdentityLinkRule]
@@ -2875,8 +2916,9 @@ class IdentityProviderUpdate(TypedDict):
 
     status: NotRequired[IdentityProviderStatus]
     """Status. A provider is `pending` until its client id or one of its audiences is proven. `disabled`
-    ends all sessions and refuses tokens. `active` ends the disabling: the provider is `pending` if
-    nothing is proven. 409 for another change.
+    ends all sessions and refuses tokens. `active` enables a disabled provider again: its status is then
+    `pending` until its client id or one of its audiences is proven. 409 for any other change of the
+    status.
     """
 
     subject_claim: NotRequired[str]
@@ -3079,6 +3121,15 @@ class LegalHoldSet(TypedDict):
     """Reason for the hold. 1 to 2000 characters. Do not name people in it."""
 
 
+class LogoutUrl(TypedDict):
+    """The address that ends the session at the provider."""
+
+    url: str | None
+    """Address at the identity provider that ends the session there. Null if the provider has none, or does
+    not answer.
+    """
+
+
 MailFailure: TypeAlias = Literal[
     "connect",
     "tls",
@@ -3202,10 +3253,12 @@ class Me(TypedDict):
     """The key of a request and its access."""
 
     key_id: str
-    """Id of the API key of this request."""
+    """Id of the API key of this request. For a bearer token, the id under which requests of its account
+    are logged: no endpoint takes it.
+    """
 
     name: str
-    """Display name of the key."""
+    """Display name of the key, or the name of the person of a bearer token."""
 
     organization_id: str
     """Organization of the key."""
@@ -3229,6 +3282,14 @@ class Me(TypedDict):
 
     connector_id: str | None
     """Connector of the identity provider that uses the key. Null for all keys without the scope `scim`."""
+
+    identity_provider_id: str | None
+    """Identity provider of the bearer token of this request. Null for an API key."""
+
+    session_id: str | None
+    """Session that the key ends with: the key itself, or the one that created it. Null for a key that no
+    session created.
+    """
 
     expires_at: str | None
     """Expiry time of the key. Null if it does not expire."""
@@ -4256,6 +4317,17 @@ class PortalLink(TypedDict):
     name: str
     """Name of the key, for display only. 1 to 80 characters in one line."""
 
+    kind: ApiKeyKind | str
+    """Kind of the key. `session` is the session of a person who signed in at an identity provider."""
+
+    session_id: str | None
+    """Session whose key created this one, directly or by another key. The key ends with it. Null for all
+    other keys.
+    """
+
+    identity_provider_id: str | None
+    """Identity provider of a session. Null for all other keys."""
+
     environment: Environment | str
     """Data set that the key accesses."""
 
@@ -4357,6 +4429,11 @@ class PortalLinkExchange(TypedDict):
 
     code: str
     """Code of the link, from the fragment of its URL. 1 to 200 characters."""
+
+    verifier: NotRequired[str | None]
+    """For the code of a sign-in of the command line: the text whose SHA-256 the sign-in named as its
+    challenge. 43 to 43 characters.
+    """
 
 
 class Quota(TypedDict):
@@ -4508,8 +4585,8 @@ class RetentionPreview(TypedDict):
     """Time of the next run. Null if no rule has a period."""
 
     applies_at: dict[str, str]
-    """Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at
-    the earliest.
+    """For each rule, the time of the first run that applies it: at least 7 days after its period was last
+    made shorter.
     """
 
     counts: dict[str, int]
@@ -4697,6 +4774,53 @@ SearchType: TypeAlias = Literal[
     "summaries",
 ]
 """Types that can be searched."""
+
+
+class SignIn(TypedDict):
+
+    command_line: NotRequired[SignInCommandLine | None]
+    """The program on this machine that gets the session instead of the browser."""
+
+    email: NotRequired[str]
+    """Address of the person. Its domain selects the identity provider, and the provider may fill it in. 1
+    to 320 characters in one line.
+    """
+
+    identity_provider_id: NotRequired[str]
+    """The identity provider itself. 1 to 64 characters."""
+
+    organization_id: NotRequired[str]
+    """Organization of the identity provider, if the domain of the address selects none. 1 to 64
+    characters.
+    """
+
+    start: NotRequired[str]
+    """Screen that the link opens: its path in the console with filters, such as
+    `/webhooks?view=deliveries`. If absent, it is `/`. 1 to 200 characters.
+    """
+
+
+class SignInCommandLine(TypedDict):
+
+    port: int
+    """Port of 127.0.0.1 on which the program waits."""
+
+    challenge: str
+    """SHA-256 of the program's verifier, as base64url without padding. The code is exchanged with the
+    verifier only. 43 to 43 characters.
+    """
+
+    state: str
+    """Random text that the program finds in the redirect again. 43 to 43 characters."""
+
+
+class SignInUrl(TypedDict):
+    """The next address of a sign-in."""
+
+    url: str
+    """Address at the identity provider to which the browser goes. It serves once, within 10 minutes, in
+    this browser.
+    """
 
 
 StatsWindow: TypeAlias = Literal[
@@ -5652,6 +5776,9 @@ class Range(TypedDict):
 class ListApiKeysFilter(TypedDict):
     """Filters of the operation `ListApiKeys`."""
 
+    kind: NotRequired[ApiKeyKind]
+    """Only keys of this kind."""
+
     updated_at: NotRequired[Range]
     """Bounds of `updated_at`, both inclusive."""
 
@@ -6031,8 +6158,8 @@ class ListEmployeeObjectivesFilter(TypedDict):
     """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
     confidence: NotRequired[ObjectiveConfidenceFilter | Sequence[ObjectiveConfidenceFilter]]
-    """Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
-    Entries match any of the values.
+    """Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100
+    times. Entries match any of the values.
     """
 
     last_check_in_at: NotRequired[Range]
@@ -6102,8 +6229,8 @@ class CountEmployeeObjectivesFilter(TypedDict):
     """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
     confidence: NotRequired[ObjectiveConfidenceFilter | Sequence[ObjectiveConfidenceFilter]]
-    """Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
-    Entries match any of the values.
+    """Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100
+    times. Entries match any of the values.
     """
 
     last_check_in_at: NotRequired[Range]
@@ -6378,8 +6505,8 @@ class ListManagerObjectivesFilter(TypedDict):
     """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
     confidence: NotRequired[ObjectiveConfidenceFilter | Sequence[ObjectiveConfidenceFilter]]
-    """Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
-    Entries match any of the values.
+    """Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100
+    times. Entries match any of the values.
     """
 
     last_check_in_at: NotRequired[Range]
@@ -6449,8 +6576,8 @@ class CountManagerObjectivesFilter(TypedDict):
     """`true`: only objectives that wait for a review, which are proposed and were submitted."""
 
     confidence: NotRequired[ObjectiveConfidenceFilter | Sequence[ObjectiveConfidenceFilter]]
-    """Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
-    Entries match any of the values.
+    """Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100
+    times. Entries match any of the values.
     """
 
     last_check_in_at: NotRequired[Range]

@@ -2382,9 +2382,9 @@ export class PortalLinks {
   /**
    * Exchange the code of a portal link.
    *
-   * Exchanges the code of a portal link for its API key. Only this response contains the key, as `key`. 404
-   * if the code is unknown, used, expired or revoked, or the client is outside the networks of the key. At
-   * most 20 requests a minute from one client address.
+   * Exchanges the code of a portal link, or of a sign-in in this browser, for its API key. Only this response
+   * contains the key, as `key`. 404 if the code is unknown, used, expired or revoked, or the client is
+   * outside the networks of the key. At most 20 requests a minute from one client address.
    *
    * Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
    */
@@ -2491,6 +2491,54 @@ export class Retention {
       {
         method: "GET",
         path: `/retention/runs/${encodeURIComponent(id)}`,
+      },
+      options,
+    );
+}
+
+/** Operations below `/sign-in`. */
+export class SignIn {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /**
+   * Begin a sign-in.
+   *
+   * Returns the address at the identity provider of a person, to which the browser goes. It comes back with a
+   * code, which `exchangePortalLink` exchanges for the API key of the session in the same browser. 404 if
+   * there is no identity provider for the person. At most 20 requests a minute from one browser, and 300 from
+   * one client address.
+   *
+   * Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+   */
+  readonly begin = (body: types.SignIn, options?: RequestOptions): ResponsePromise<types.SignInUrl> =>
+    new ResponsePromise(
+      this.core,
+      {
+        method: "POST",
+        path: "/sign-in",
+        body,
+      },
+      options,
+    );
+
+  /**
+   * Sign out.
+   *
+   * Ends the session whose key sends the request, and all keys that it created. Returns the address that ends
+   * the session at the identity provider, if it has one. 409 for a key that is no session.
+   *
+   * Needs any valid API key. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
+   */
+  readonly end = (options?: RequestOptions): ResponsePromise<types.LogoutUrl> =>
+    new ResponsePromise(
+      this.core,
+      {
+        method: "POST",
+        path: "/sign-in/logout",
       },
       options,
     );
@@ -2972,6 +3020,7 @@ export class Resources {
   readonly portalLinks: PortalLinks;
   readonly requestStats: RequestStats;
   readonly retention: Retention;
+  readonly signIn: SignIn;
   readonly summaries: Summaries;
   readonly testData: TestData;
   readonly webhooks: Webhooks;
@@ -3000,6 +3049,7 @@ export class Resources {
     this.portalLinks = new PortalLinks(core);
     this.requestStats = new RequestStats(core);
     this.retention = new Retention(core);
+    this.signIn = new SignIn(core);
     this.summaries = new Summaries(core);
     this.testData = new TestData(core);
     this.webhooks = new Webhooks(core);

@@ -41,6 +41,15 @@ export interface ApiKey {
   id: string;
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
+  /** Kind of the key. `session` is the session of a person who signed in at an identity provider. */
+  kind: Open<ApiKeyKind>;
+  /**
+   * Session whose key created this one, directly or by another key. The key ends with it. Null for all other
+   * keys.
+   */
+  session_id: string | null;
+  /** Identity provider of a session. Null for all other keys. */
+  identity_provider_id: string | null;
   /** Data set that the key accesses. */
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
@@ -138,6 +147,11 @@ export interface ApiKeyEvent {
 export type ApiKeyEventType =
   | "api_key.expiring";
 
+/** Kind of an API key. `session` is the session of a person who signed in. */
+export type ApiKeyKind =
+  | "key"
+  | "session";
+
 export interface ApiKeyRotate {
   /** Seconds during which the previous secret stays valid, at most 604800. Default: `86400`. */
   overlap_seconds?: number | undefined;
@@ -204,6 +218,15 @@ export interface ApiKeyWithSecret {
   id: string;
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
+  /** Kind of the key. `session` is the session of a person who signed in at an identity provider. */
+  kind: Open<ApiKeyKind>;
+  /**
+   * Session whose key created this one, directly or by another key. The key ends with it. Null for all other
+   * keys.
+   */
+  session_id: string | null;
+  /** Identity provider of a session. Null for all other keys. */
+  identity_provider_id: string | null;
   /** Data set that the key accesses. */
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
@@ -501,6 +524,8 @@ export interface AuditEntryContext {
    * Absent otherwise.
    */
   api_key?: AuditEntryContextApiKey | undefined;
+  /** Way of a request without an API key. Absent otherwise. */
+  via?: AuditEntryContextVia | undefined;
 }
 
 export interface AuditEntryContextApiKey {
@@ -508,6 +533,11 @@ export interface AuditEntryContextApiKey {
   id: string;
   /** Name of the key at the time of the action. */
   name: string;
+}
+
+export interface AuditEntryContextVia {
+  /** Id of the identity provider, with the prefix `idp_`. */
+  identity_provider_id: string;
 }
 
 /** Sort orders of this list. A leading `-` sorts in descending order. */
@@ -2140,7 +2170,8 @@ export interface IdentityProvider {
 export interface IdentityProviderCheck {
   /**
    * A token of the provider: a bearer token proves its audiences, an ID token the client id of a public
-   * client. It is not stored. Without it, only domains are proven. 1 to 16384 characters.
+   * client, once a domain of the provider is proven. It is not stored. Without it, only domains are proven. 1
+   * to 16384 characters.
    */
   token?: string | null | undefined;
 }
@@ -2182,7 +2213,7 @@ export interface IdentityProviderCreate {
   admin_sessions?: boolean | undefined;
   /**
    * Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
-   * duplicates. Each serves once it is proven.
+   * duplicates. A token is accepted for an audience only after the audience is proven.
    */
   audiences?: Array<string> | undefined;
   /**
@@ -2197,7 +2228,8 @@ export interface IdentityProviderCreate {
   client_secret?: string | null | undefined;
   /**
    * Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
-   * `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+   * `link_by` `verified_email`. Domains of public mailboxes are refused. A person signs in with an address of
+   * a domain only after the domain is proven.
    */
   email_domains?: Array<string> | undefined;
   /**
@@ -2267,7 +2299,7 @@ export interface IdentityProviderUpdate {
   admin_sessions?: boolean | undefined;
   /**
    * Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
-   * duplicates. Each serves once it is proven.
+   * duplicates. A token is accepted for an audience only after the audience is proven.
    */
   audiences?: Array<string> | undefined;
   /**
@@ -2287,7 +2319,8 @@ export interface IdentityProviderUpdate {
   client_secret?: string | null | undefined;
   /**
    * Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
-   * `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+   * `link_by` `verified_email`. Domains of public mailboxes are refused. A person signs in with an address of
+   * a domain only after the domain is proven.
    */
   email_domains?: Array<string> | undefined;
   /** Rule by which an account is linked to a person at the first sign-in. */
@@ -2310,8 +2343,8 @@ export interface IdentityProviderUpdate {
   session_lifetime?: number | undefined;
   /**
    * Status. A provider is `pending` until its client id or one of its audiences is proven. `disabled` ends
-   * all sessions and refuses tokens. `active` ends the disabling: the provider is `pending` if nothing is
-   * proven. 409 for another change.
+   * all sessions and refuses tokens. `active` enables a disabled provider again: its status is then `pending`
+   * until its client id or one of its audiences is proven. 409 for any other change of the status.
    */
   status?: IdentityProviderStatus | undefined;
   /**
@@ -2467,6 +2500,15 @@ export interface LegalHoldSet {
   reason: string;
 }
 
+/** The address that ends the session at the provider. */
+export interface LogoutUrl {
+  /**
+   * Address at the identity provider that ends the session there. Null if the provider has none, or does not
+   * answer.
+   */
+  url: string | null;
+}
+
 /**
  * Reason why a mail was not sent. No attempt follows after `refused`, `unsendable`, `expired` and
  * `recipient_limit`.
@@ -2569,9 +2611,12 @@ export type ManagerObjectiveScope =
 
 /** The key of a request and its access. */
 export interface Me {
-  /** Id of the API key of this request. */
+  /**
+   * Id of the API key of this request. For a bearer token, the id under which requests of its account are
+   * logged: no endpoint takes it.
+   */
   key_id: string;
-  /** Display name of the key. */
+  /** Display name of the key, or the name of the person of a bearer token. */
   name: string;
   /** Organization of the key. */
   organization_id: string;
@@ -2589,6 +2634,13 @@ export interface Me {
   employee_id: string | null;
   /** Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. */
   connector_id: string | null;
+  /** Identity provider of the bearer token of this request. Null for an API key. */
+  identity_provider_id: string | null;
+  /**
+   * Session that the key ends with: the key itself, or the one that created it. Null for a key that no
+   * session created.
+   */
+  session_id: string | null;
   /** Expiry time of the key. Null if it does not expire. */
   expires_at: string | null;
   /** Networks from which the key can be used. Empty for no limit. */
@@ -3393,6 +3445,15 @@ export interface PortalLink {
   id: string;
   /** Name of the key, for display only. 1 to 80 characters in one line. */
   name: string;
+  /** Kind of the key. `session` is the session of a person who signed in at an identity provider. */
+  kind: Open<ApiKeyKind>;
+  /**
+   * Session whose key created this one, directly or by another key. The key ends with it. Null for all other
+   * keys.
+   */
+  session_id: string | null;
+  /** Identity provider of a session. Null for all other keys. */
+  identity_provider_id: string | null;
   /** Data set that the key accesses. */
   environment: Open<Environment>;
   /** Access level. `admin` permits administrative requests. */
@@ -3474,6 +3535,11 @@ export interface PortalLinkCreate {
 export interface PortalLinkExchange {
   /** Code of the link, from the fragment of its URL. 1 to 200 characters. */
   code: string;
+  /**
+   * For the code of a sign-in of the command line: the text whose SHA-256 the sign-in named as its challenge.
+   * 43 to 43 characters.
+   */
+  verifier?: string | null | undefined;
 }
 
 /** Limit of requests within a sliding window. */
@@ -3586,8 +3652,8 @@ export interface RetentionPreview {
   /** Time of the next run. Null if no rule has a period. */
   next_run_at: string | null;
   /**
-   * Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
-   * earliest.
+   * For each rule, the time of the first run that applies it: at least 7 days after its period was last made
+   * shorter.
    */
   applies_at: Record<string, string>;
   /**
@@ -3734,6 +3800,46 @@ export type SearchType =
   | "objectives"
   | "employees"
   | "summaries";
+
+export interface SignIn {
+  /** The program on this machine that gets the session instead of the browser. */
+  command_line?: SignInCommandLine | null | undefined;
+  /**
+   * Address of the person. Its domain selects the identity provider, and the provider may fill it in. 1 to
+   * 320 characters in one line.
+   */
+  email?: string | undefined;
+  /** The identity provider itself. 1 to 64 characters. */
+  identity_provider_id?: string | undefined;
+  /** Organization of the identity provider, if the domain of the address selects none. 1 to 64 characters. */
+  organization_id?: string | undefined;
+  /**
+   * Screen that the link opens: its path in the console with filters, such as `/webhooks?view=deliveries`. If
+   * absent, it is `/`. 1 to 200 characters.
+   */
+  start?: string | undefined;
+}
+
+export interface SignInCommandLine {
+  /** Port of 127.0.0.1 on which the program waits. */
+  port: number;
+  /**
+   * SHA-256 of the program's verifier, as base64url without padding. The code is exchanged with the verifier
+   * only. 43 to 43 characters.
+   */
+  challenge: string;
+  /** Random text that the program finds in the redirect again. 43 to 43 characters. */
+  state: string;
+}
+
+/** The next address of a sign-in. */
+export interface SignInUrl {
+  /**
+   * Address at the identity provider to which the browser goes. It serves once, within 10 minutes, in this
+   * browser.
+   */
+  url: string;
+}
 
 /** Time range of statistics. */
 export type StatsWindow =
@@ -4507,6 +4613,8 @@ export interface Range {
 
 /** Filters of the operation `ListApiKeys`. */
 export interface ListApiKeysFilter {
+  /** Only keys of this kind. */
+  kind?: ApiKeyKind | undefined;
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
 }
@@ -4809,7 +4917,7 @@ export interface ListEmployeeObjectivesFilter {
   /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
   in_review?: boolean | undefined;
   /**
-   * Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+   * Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100 times.
    * Entries match any of the values.
    */
   confidence?: ObjectiveConfidenceFilter | readonly ObjectiveConfidenceFilter[] | undefined;
@@ -4867,7 +4975,7 @@ export interface CountEmployeeObjectivesFilter {
   /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
   in_review?: boolean | undefined;
   /**
-   * Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+   * Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100 times.
    * Entries match any of the values.
    */
   confidence?: ObjectiveConfidenceFilter | readonly ObjectiveConfidenceFilter[] | undefined;
@@ -5094,7 +5202,7 @@ export interface ListManagerObjectivesFilter {
   /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
   in_review?: boolean | undefined;
   /**
-   * Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+   * Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100 times.
    * Entries match any of the values.
    */
   confidence?: ObjectiveConfidenceFilter | readonly ObjectiveConfidenceFilter[] | undefined;
@@ -5152,7 +5260,7 @@ export interface CountManagerObjectivesFilter {
   /** `true`: only objectives that wait for a review, which are proposed and were submitted. */
   in_review?: boolean | undefined;
   /**
-   * Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
+   * Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100 times.
    * Entries match any of the values.
    */
   confidence?: ObjectiveConfidenceFilter | readonly ObjectiveConfidenceFilter[] | undefined;

@@ -1,4 +1,4 @@
-//! The end of a server that nobody stopped.
+//! The end of a server that was not stopped.
 
 use std::io;
 

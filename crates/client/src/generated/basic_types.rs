@@ -184,9 +184,10 @@ pub struct IdempotencyConflict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Me {
-    /// Id of the API key of this request.
+    /// Id of the API key of this request. For a bearer token, the id under which requests of its account are
+    /// logged: no endpoint takes it.
     pub key_id: String,
-    /// Display name of the key.
+    /// Display name of the key, or the name of the person of a bearer token.
     pub name: String,
     /// Organization of the key.
     pub organization_id: String,
@@ -203,6 +204,11 @@ pub struct Me {
     pub employee_id: Option<String>,
     /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
     pub connector_id: Option<String>,
+    /// Identity provider of the bearer token of this request. Null for an API key.
+    pub identity_provider_id: Option<String>,
+    /// Session that the key ends with: the key itself, or the one that created it. Null for a key that no
+    /// session created.
+    pub session_id: Option<String>,
     /// Expiry time of the key. Null if it does not expire.
     pub expires_at: Option<String>,
     /// Networks from which the key can be used. Empty for no limit.

@@ -1562,9 +1562,9 @@ impl PortalLinks {
 
     /// Exchange the code of a portal link.
     ///
-    /// Exchanges the code of a portal link for its API key. Only this response contains the key, as `key`.
-    /// 404 if the code is unknown, used, expired or revoked, or the client is outside the networks of the
-    /// key. At most 20 requests a minute from one client address.
+    /// Exchanges the code of a portal link, or of a sign-in in this browser, for its API key. Only this
+    /// response contains the key, as `key`. 404 if the code is unknown, used, expired or revoked, or the
+    /// client is outside the networks of the key. At most 20 requests a minute from one client address.
     ///
     /// Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
     pub fn exchange(&self, body: types::PortalLinkExchange) -> Call<types::ApiKeyWithSecret> {
@@ -1638,6 +1638,38 @@ impl Retention {
     /// Counts as `read`.
     pub fn get_run(&self, id: &str) -> Call<types::RetentionRun> {
         let spec = Spec::new(Method::GET, format!("/retention/runs/{}", segment(id)));
+        Call::new(&self.core, spec)
+    }
+}
+
+/// Operations with paths that begin with `/sign-in`.
+#[derive(Clone, Debug)]
+pub struct SignIn {
+    pub(crate) core: Arc<Core>,
+}
+
+impl SignIn {
+    /// Begin a sign-in.
+    ///
+    /// Returns the address at the identity provider of a person, to which the browser goes. It comes back
+    /// with a code, which `exchangePortalLink` exchanges for the API key of the session in the same browser.
+    /// 404 if there is no identity provider for the person. At most 20 requests a minute from one browser,
+    /// and 300 from one client address.
+    ///
+    /// Needs no API key. `dry_run=true` is refused with 400 `not_possible`.
+    pub fn begin(&self, body: types::SignIn) -> Call<types::SignInUrl> {
+        let spec = Spec::new(Method::POST, "/sign-in").json(&body);
+        Call::new(&self.core, spec)
+    }
+
+    /// Sign out.
+    ///
+    /// Ends the session whose key sends the request, and all keys that it created. Returns the address that
+    /// ends the session at the identity provider, if it has one. 409 for a key that is no session.
+    ///
+    /// Needs any valid API key. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
+    pub fn end(&self) -> Call<types::LogoutUrl> {
+        let spec = Spec::new(Method::POST, "/sign-in/logout");
         Call::new(&self.core, spec)
     }
 }
@@ -2064,6 +2096,12 @@ impl crate::Candor {
     #[must_use]
     pub fn retention(&self) -> Retention {
         Retention { core: Arc::clone(&self.core) }
+    }
+
+    /// Returns the operations with paths that begin with `/sign-in`.
+    #[must_use]
+    pub fn sign_in(&self) -> SignIn {
+        SignIn { core: Arc::clone(&self.core) }
     }
 
     /// Returns the operations with paths that begin with `/summaries`.

@@ -46,6 +46,13 @@ pub struct ApiKey {
     pub id: String,
     /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
+    /// Kind of the key. `session` is the session of a person who signed in at an identity provider.
+    pub kind: ApiKeyKind,
+    /// Session whose key created this one, directly or by another key. The key ends with it. Null for all
+    /// other keys.
+    pub session_id: Option<String>,
+    /// Identity provider of a session. Null for all other keys.
+    pub identity_provider_id: Option<String>,
     /// Data set that the key accesses.
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
@@ -225,6 +232,14 @@ words! {
     }
 }
 
+words! {
+    /// Kind of an API key. `session` is the session of a person who signed in.
+    ApiKeyKind {
+        Key = "key",
+        Session = "session",
+    }
+}
+
 /// Type `ApiKeyRotate` as requests send it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -342,6 +357,13 @@ pub struct ApiKeyWithSecret {
     pub id: String,
     /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
+    /// Kind of the key. `session` is the session of a person who signed in at an identity provider.
+    pub kind: ApiKeyKind,
+    /// Session whose key created this one, directly or by another key. The key ends with it. Null for all
+    /// other keys.
+    pub session_id: Option<String>,
+    /// Identity provider of a session. Null for all other keys.
+    pub identity_provider_id: Option<String>,
     /// Data set that the key accesses.
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
@@ -818,6 +840,9 @@ pub struct AuditEntryContext {
     /// connector. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key: Option<AuditEntryContextApiKey>,
+    /// Way of a request without an API key. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub via: Option<AuditEntryContextVia>,
 }
 
 /// Type `AuditEntryContextApiKey` as responses return it.
@@ -828,6 +853,14 @@ pub struct AuditEntryContextApiKey {
     pub id: String,
     /// Name of the key at the time of the action.
     pub name: String,
+}
+
+/// Type `AuditEntryContextVia` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AuditEntryContextVia {
+    /// Id of the identity provider, with the prefix `idp_`.
+    pub identity_provider_id: String,
 }
 
 words! {
@@ -3589,7 +3622,8 @@ pub struct IdentityProvider {
 #[non_exhaustive]
 pub struct IdentityProviderCheck {
     /// A token of the provider: a bearer token proves its audiences, an ID token the client id of a public
-    /// client. It is not stored. Without it, only domains are proven. 1 to 16384 characters.
+    /// client, once a domain of the provider is proven. It is not stored. Without it, only domains are
+    /// proven. 1 to 16384 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub token: Option<Option<Secret>>,
 }
@@ -3602,7 +3636,7 @@ impl IdentityProviderCheck {
     }
 
     /// Sets `token`. A token of the provider: a bearer token proves its audiences, an ID token the client id
-    /// of a public client.
+    /// of a public client, once a domain of the provider is proven.
     #[must_use]
     pub fn token(mut self, value: impl Into<Secret>) -> Self {
         self.token = Some(Some(value.into()));
@@ -3653,7 +3687,7 @@ pub struct IdentityProviderCreate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin_sessions: Option<bool>,
     /// Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
-    /// duplicates. Each serves once it is proven.
+    /// duplicates. A token is accepted for an audience only after the audience is proven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audiences: Option<Vec<String>>,
     /// Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries, without
@@ -3665,7 +3699,8 @@ pub struct IdentityProviderCreate {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<Option<String>>,
     /// Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
-    /// `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+    /// `link_by` `verified_email`. Domains of public mailboxes are refused. A person signs in with an address
+    /// of a domain only after the domain is proven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email_domains: Option<Vec<String>>,
     /// Authentication context class that ID tokens and bearer tokens must have. Null for any. 1 to 255
@@ -3860,7 +3895,7 @@ pub struct IdentityProviderUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub admin_sessions: Option<bool>,
     /// Audiences of accepted bearer tokens. Empty: no bearer tokens are accepted. At most 5 entries, without
-    /// duplicates. Each serves once it is proven.
+    /// duplicates. A token is accepted for an audience only after the audience is proven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audiences: Option<Vec<String>>,
     /// Client ids whose bearer tokens are accepted. Empty: those of all clients. At most 20 entries, without
@@ -3876,7 +3911,8 @@ pub struct IdentityProviderUpdate {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub client_secret: Option<Option<String>>,
     /// Domains of the addresses of people who sign in. At most 20 entries, without duplicates. Required for
-    /// `link_by` `verified_email`. Domains of public mailboxes are refused. Each serves once it is proven.
+    /// `link_by` `verified_email`. Domains of public mailboxes are refused. A person signs in with an address
+    /// of a domain only after the domain is proven.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub email_domains: Option<Vec<String>>,
     /// Rule by which an account is linked to a person at the first sign-in.
@@ -3900,8 +3936,9 @@ pub struct IdentityProviderUpdate {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_lifetime: Option<i64>,
     /// Status. A provider is `pending` until its client id or one of its audiences is proven. `disabled` ends
-    /// all sessions and refuses tokens. `active` ends the disabling: the provider is `pending` if nothing is
-    /// proven. 409 for another change.
+    /// all sessions and refuses tokens. `active` enables a disabled provider again: its status is then
+    /// `pending` until its client id or one of its audiences is proven. 409 for any other change of the
+    /// status.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<IdentityProviderStatus>,
     /// Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`. 1 to 64
@@ -4233,6 +4270,15 @@ impl LegalHoldSet {
     pub fn new(reason: impl Into<String>) -> Self {
         Self { reason: reason.into() }
     }
+}
+
+/// The address that ends the session at the provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LogoutUrl {
+    /// Address at the identity provider that ends the session there. Null if the provider has none, or does
+    /// not answer.
+    pub url: Option<String>,
 }
 
 words! {
@@ -6074,6 +6120,13 @@ pub struct PortalLink {
     pub id: String,
     /// Name of the key, for display only. 1 to 80 characters in one line.
     pub name: String,
+    /// Kind of the key. `session` is the session of a person who signed in at an identity provider.
+    pub kind: ApiKeyKind,
+    /// Session whose key created this one, directly or by another key. The key ends with it. Null for all
+    /// other keys.
+    pub session_id: Option<String>,
+    /// Identity provider of a session. Null for all other keys.
+    pub identity_provider_id: Option<String>,
     /// Data set that the key accesses.
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
@@ -6213,13 +6266,32 @@ impl PortalLinkCreate {
 pub struct PortalLinkExchange {
     /// Code of the link, from the fragment of its URL. 1 to 200 characters.
     pub code: Secret,
+    /// For the code of a sign-in of the command line: the text whose SHA-256 the sign-in named as its
+    /// challenge. 43 to 43 characters.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub verifier: Option<Option<String>>,
 }
 
 impl PortalLinkExchange {
     /// Creates a value with its required members.
     #[must_use]
     pub fn new(code: impl Into<Secret>) -> Self {
-        Self { code: code.into() }
+        Self { code: code.into(), verifier: None }
+    }
+
+    /// Sets `verifier`. For the code of a sign-in of the command line: the text whose SHA-256 the sign-in
+    /// named as its challenge.
+    #[must_use]
+    pub fn verifier(mut self, value: impl Into<String>) -> Self {
+        self.verifier = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `verifier` as null, which removes its value.
+    #[must_use]
+    pub fn clear_verifier(mut self) -> Self {
+        self.verifier = Some(None);
+        self
     }
 }
 
@@ -6316,8 +6388,8 @@ words! {
 pub struct RetentionPreview {
     /// Time of the next run. Null if no rule has a period.
     pub next_run_at: Option<String>,
-    /// Time of the first run that applies the rule, by rule: 7 days after its period was made shorter at the
-    /// earliest.
+    /// For each rule, the time of the first run that applies it: at least 7 days after its period was last
+    /// made shorter.
     pub applies_at: BTreeMap<String, String>,
     /// Number of resources that the run of `applies_at` would remove, and of people that it would erase, by
     /// rule. A run removes at most 10,000 resources by a rule and erases at most 100 people; if more are due,
@@ -6503,6 +6575,111 @@ words! {
         Employees = "employees",
         Summaries = "summaries",
     }
+}
+
+/// Type `SignIn` as requests send it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SignIn {
+    /// The program on this machine that gets the session instead of the browser.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pub command_line: Option<Option<SignInCommandLine>>,
+    /// Address of the person. Its domain selects the identity provider, and the provider may fill it in. 1 to
+    /// 320 characters in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// The identity provider itself. 1 to 64 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub identity_provider_id: Option<String>,
+    /// Organization of the identity provider, if the domain of the address selects none. 1 to 64 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub organization_id: Option<String>,
+    /// Screen that the link opens: its path in the console with filters, such as `/webhooks?view=deliveries`.
+    /// If absent, it is `/`. 1 to 200 characters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<String>,
+}
+
+impl SignIn {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { command_line: None, email: None, identity_provider_id: None, organization_id: None, start: None }
+    }
+
+    /// Sets `command_line`: the program on this machine that gets the session instead of the browser.
+    #[must_use]
+    pub fn command_line(mut self, value: impl Into<SignInCommandLine>) -> Self {
+        self.command_line = Some(Some(value.into()));
+        self
+    }
+
+    /// Sends `command_line` as null, which removes its value.
+    #[must_use]
+    pub fn clear_command_line(mut self) -> Self {
+        self.command_line = Some(None);
+        self
+    }
+
+    /// Sets `email`: address of the person.
+    #[must_use]
+    pub fn email(mut self, value: impl Into<String>) -> Self {
+        self.email = Some(value.into());
+        self
+    }
+
+    /// Sets `identity_provider_id`: the identity provider itself.
+    #[must_use]
+    pub fn identity_provider_id(mut self, value: impl Into<String>) -> Self {
+        self.identity_provider_id = Some(value.into());
+        self
+    }
+
+    /// Sets `organization_id`: organization of the identity provider, if the domain of the address selects
+    /// none.
+    #[must_use]
+    pub fn organization_id(mut self, value: impl Into<String>) -> Self {
+        self.organization_id = Some(value.into());
+        self
+    }
+
+    /// Sets `start`. Screen that the link opens: its path in the console with filters, such as
+    /// `/webhooks?view=deliveries`.
+    #[must_use]
+    pub fn start(mut self, value: impl Into<String>) -> Self {
+        self.start = Some(value.into());
+        self
+    }
+}
+
+/// Type `SignInCommandLine` as requests send it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SignInCommandLine {
+    /// Port of 127.0.0.1 on which the program waits.
+    pub port: i64,
+    /// SHA-256 of the program's verifier, as base64url without padding. The code is exchanged with the
+    /// verifier only. 43 to 43 characters.
+    pub challenge: String,
+    /// Random text that the program finds in the redirect again. 43 to 43 characters.
+    pub state: String,
+}
+
+impl SignInCommandLine {
+    /// Creates a value with its required members.
+    #[must_use]
+    pub fn new(port: i64, challenge: impl Into<String>, state: impl Into<String>) -> Self {
+        Self { port: port, challenge: challenge.into(), state: state.into() }
+    }
+}
+
+/// The next address of a sign-in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SignInUrl {
+    /// Address at the identity provider to which the browser goes. It serves once, within 10 minutes, in this
+    /// browser.
+    pub url: String,
 }
 
 words! {
@@ -8087,6 +8264,9 @@ impl Range {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ListApiKeysFilter {
+    /// Only keys of this kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<ApiKeyKind>,
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
@@ -8096,7 +8276,14 @@ impl ListApiKeysFilter {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { updated_at: None }
+        Self { kind: None, updated_at: None }
+    }
+
+    /// Sets `kind`: only keys of this kind.
+    #[must_use]
+    pub fn kind(mut self, value: impl Into<ApiKeyKind>) -> Self {
+        self.kind = Some(value.into());
+        self
     }
 
     /// Sets `updated_at`: bounds of `updated_at`, both inclusive.
@@ -9213,8 +9400,8 @@ pub struct ListEmployeeObjectivesFilter {
     /// `true`: only objectives that wait for a review, which are proposed and were submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_review: Option<bool>,
-    /// Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
-    /// Entries match any of the values.
+    /// Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100
+    /// times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Vec<ObjectiveConfidenceFilter>>,
     /// Bounds of `last_check_in_at`, both inclusive.
@@ -9290,7 +9477,7 @@ impl ListEmployeeObjectivesFilter {
         self
     }
 
-    /// Sets `confidence`: only entries with this confidence, or `none` for those without one.
+    /// Sets `confidence`: only objectives with this `confidence`, or `none` for those without one.
     #[must_use]
     pub fn confidence(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveConfidenceFilter>>) -> Self {
         self.confidence = Some(value.into_iter().map(Into::into).collect());
@@ -9431,8 +9618,8 @@ pub struct CountEmployeeObjectivesFilter {
     /// `true`: only objectives that wait for a review, which are proposed and were submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_review: Option<bool>,
-    /// Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
-    /// Entries match any of the values.
+    /// Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100
+    /// times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Vec<ObjectiveConfidenceFilter>>,
     /// Bounds of `last_check_in_at`, both inclusive.
@@ -9508,7 +9695,7 @@ impl CountEmployeeObjectivesFilter {
         self
     }
 
-    /// Sets `confidence`: only entries with this confidence, or `none` for those without one.
+    /// Sets `confidence`: only objectives with this `confidence`, or `none` for those without one.
     #[must_use]
     pub fn confidence(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveConfidenceFilter>>) -> Self {
         self.confidence = Some(value.into_iter().map(Into::into).collect());
@@ -10250,8 +10437,8 @@ pub struct ListManagerObjectivesFilter {
     /// `true`: only objectives that wait for a review, which are proposed and were submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_review: Option<bool>,
-    /// Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
-    /// Entries match any of the values.
+    /// Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100
+    /// times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Vec<ObjectiveConfidenceFilter>>,
     /// Bounds of `last_check_in_at`, both inclusive.
@@ -10327,7 +10514,7 @@ impl ListManagerObjectivesFilter {
         self
     }
 
-    /// Sets `confidence`: only entries with this confidence, or `none` for those without one.
+    /// Sets `confidence`: only objectives with this `confidence`, or `none` for those without one.
     #[must_use]
     pub fn confidence(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveConfidenceFilter>>) -> Self {
         self.confidence = Some(value.into_iter().map(Into::into).collect());
@@ -10468,8 +10655,8 @@ pub struct CountManagerObjectivesFilter {
     /// `true`: only objectives that wait for a review, which are proposed and were submitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub in_review: Option<bool>,
-    /// Only entries with this confidence, or `none` for those without one. May be repeated up to 100 times.
-    /// Entries match any of the values.
+    /// Only objectives with this `confidence`, or `none` for those without one. May be repeated up to 100
+    /// times. Entries match any of the values.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Vec<ObjectiveConfidenceFilter>>,
     /// Bounds of `last_check_in_at`, both inclusive.
@@ -10545,7 +10732,7 @@ impl CountManagerObjectivesFilter {
         self
     }
 
-    /// Sets `confidence`: only entries with this confidence, or `none` for those without one.
+    /// Sets `confidence`: only objectives with this `confidence`, or `none` for those without one.
     #[must_use]
     pub fn confidence(mut self, value: impl IntoIterator<Item = impl Into<ObjectiveConfidenceFilter>>) -> Self {
         self.confidence = Some(value.into_iter().map(Into::into).collect());

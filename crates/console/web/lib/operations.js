@@ -133,6 +133,8 @@ export const OPERATIONS = {
   "POST observations/{}/restore": ["observations", "restore", false, "restore"],
   "POST portal-links": ["portalLinks", "create", false, "create"],
   "POST portal-links/exchange": ["portalLinks", "exchange", false, "exchange"],
+  "POST sign-in": ["signIn", "begin", false, "begin"],
+  "POST sign-in/logout": ["signIn", "end", false, "end"],
   "POST summaries": ["summaries", "create", false, "create"],
   "POST summaries/{}/approve": ["summaries", "approve", false, "approve"],
   "POST summaries/{}/archive": ["summaries", "archive", false, "archive"],

@@ -99,27 +99,27 @@ async fn personal_data_needs_an_admin_key_with_either_scope() {
 }
 
 #[tokio::test]
-async fn notifications_about_others_have_no_texts_in_the_data() {
+async fn notification_about_another_person_has_no_text() {
     for shared in every_store().await {
         let world = &shared.world;
         let joe = person(world, "joe", "manager", None).await;
         let peer = person(world, "peer", "employee", Some(&joe)).await;
-        let created = async |path: &str, body: Value| format!("{path}/{}", world.made(path, body).await);
+        let create = async |path: &str, body: Value| format!("{path}/{}", world.made(path, body).await);
         let run = async |path: String, body: Value| {
             let response = world.post(&path, body).await;
             assert!(response.status < 300, "{path}: {}", response.text());
         };
         let objective = |owner: &str, title: &str| json!({"owner_id": owner, "title": title, "period_start": "2026-04-01", "period_end": "2026-06-30"});
-        let of_peer = created("/v1/employee-objectives", objective(&peer, "Secret objective")).await;
+        let of_peer = create("/v1/employee-objectives", objective(&peer, "Secret objective")).await;
         run(format!("{of_peer}/submit"), json!({})).await;
-        let own = created("/v1/employee-objectives", objective(&joe, "Own objective")).await;
+        let own = create("/v1/employee-objectives", objective(&joe, "Own objective")).await;
         run(format!("{own}/submit"), json!({})).await;
         run(format!("{own}/reject"), json!({"reason": "Too vague"})).await;
         let summary = |subject: &str, author: &str, title: &str| json!({"employee_id": subject, "author_id": author, "title": title, "body": "Calm."});
-        let about_peer = created("/v1/summaries", summary(&peer, &joe, "Secret summary")).await;
+        let about_peer = create("/v1/summaries", summary(&peer, &joe, "Secret summary")).await;
         run(format!("{about_peer}/submit"), json!({})).await;
         run(format!("{about_peer}/return"), json!({"reason": "Secret reason"})).await;
-        let about_joe = created("/v1/summaries", summary(&joe, &peer, "Own summary")).await;
+        let about_joe = create("/v1/summaries", summary(&joe, &peer, "Own summary")).await;
         run(format!("{about_joe}/approve"), json!({})).await;
         run(format!("{about_joe}/share"), json!({})).await;
         run(
@@ -128,7 +128,7 @@ async fn notifications_about_others_have_no_texts_in_the_data() {
         )
         .await;
         let talk = json!({"title": "Talk", "participant_ids": [joe, peer]});
-        let talk = created("/v1/conversations", talk).await;
+        let talk = create("/v1/conversations", talk).await;
         run(format!("{talk}/messages"), json!({"author_id": peer, "body": "Secret message"})).await;
 
         let person_lines = lines(world, &joe).await;

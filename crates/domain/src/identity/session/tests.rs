@@ -118,7 +118,7 @@ fn session_lasts_as_long_as_its_provider_link_and_person() {
 }
 
 #[test]
-fn person_who_came_back_has_no_session() {
+fn returned_person_has_no_session() {
     let basis = basis();
     for (returned_at, wanted) in [(None, true), (Some(AT), true), (Some(AT.plus_seconds(1)), false)] {
         let mut record = record(basis.session.clone(), Role::Employee);
@@ -164,7 +164,7 @@ fn session_leaves_the_list_a_month_after_its_end() {
         (&ended_session, month, true),
         (&ended_session, Timestamp::from_millis(month.millis() - 1), false),
         (&basis.session, month, false),
-        (&ApiKey { kind: ApiKeyKind::Key, ..ended.clone() }, month, false),
+        (&ApiKey { kind: ApiKeyKind::Key, ..ended_session.clone() }, month, false),
     ] {
         assert_eq!(key.is_bygone(at), wanted, "{at}");
     }

@@ -100,7 +100,7 @@ async fn state_serves_its_browser_once() {
         assert_eq!(exchange(world, &address, &attacker.cookie).await.status, 200);
         assert_eq!(exchange(world, &address, &attacker.cookie).await.refusal().0, 404, "exchanged once");
         world.clock.advance_seconds(600);
-        assert_eq!(back(&state(&victim), &victim.cookie).await, EXPIRED, "too old");
+        assert_eq!(come_back(&state(&victim), &victim.cookie).await, EXPIRED, "too old");
     }
 }
 

@@ -295,8 +295,8 @@ impl PersonalData {
         let list = person_data::notifications(self.person, &request);
         let page = self.services.store.page(self.tenant, list).await?;
         for notification in &page.items {
-            let shown = PersonalNotification::from_notification(notification);
-            self.line(PersonalDataType::Notification, &shown, None, out)?;
+            let personal_notification = PersonalNotification::from_notification(notification);
+            self.line(PersonalDataType::Notification, &personal_notification, None, out)?;
         }
         self.after = page.items.last().and_then(person_data::position);
         Ok(!page.more || self.after.is_none())

@@ -140,11 +140,11 @@ async fn build(
     };
     let (link, link_audit) = match &account.link {
         Some(stored) if !account.decision.is_new_link => (stored.value.clone(), None),
-        earlier_link => {
-            let earlier_link = earlier_link.as_ref().map(|stored| &stored.value);
+        old_link => {
+            let old_link = old_link.as_ref().map(|stored| &stored.value);
             let subject = &claims.subject.subject;
             let (link, audit) =
-                IdentityLink::link_account(provider.value.id, subject, &person.value, earlier_link, at);
+                IdentityLink::link_account(provider.value.id, subject, &person.value, old_link, at);
             (link, Some(audit))
         }
     };

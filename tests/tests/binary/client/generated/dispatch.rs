@@ -127,6 +127,8 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "retention.preview",
     "retention.list_runs",
     "retention.get_run",
+    "sign_in.begin",
+    "sign_in.end",
     "summaries.list",
     "summaries.create",
     "summaries.get",
@@ -179,6 +181,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
         "portal_links" => portal_links(client, step).await,
         "request_stats" => request_stats(client, step).await,
         "retention" => retention(client, step).await,
+        "sign_in" => sign_in(client, step).await,
         "summaries" => summaries(client, step).await,
         "test_data" => test_data(client, step).await,
         "webhooks" => webhooks(client, step).await,
@@ -510,6 +513,15 @@ async fn retention(client: &Candor, step: &Step) -> Result<Value, Error> {
         "list_runs" => first_page(resource.list_runs(step.query::<Option<types::ListRetentionRunsQuery>>())).await,
         "get_run" => answer(resource.get_run(step.path(0))).await,
         other => panic!("retention has no operation {other}"),
+    }
+}
+
+async fn sign_in(client: &Candor, step: &Step) -> Result<Value, Error> {
+    let resource = client.sign_in();
+    match step.name() {
+        "begin" => answer(resource.begin(step.body())).await,
+        "end" => answer(resource.end()).await,
+        other => panic!("sign_in has no operation {other}"),
     }
 }
 
