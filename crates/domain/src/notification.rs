@@ -354,9 +354,8 @@ mod tests {
             let id = NotificationId::from_ulid(Ulid(2));
             let notification = notice.for_recipient(id, person, Timestamp::from_millis(5));
             let visible_notification = notification.shown_to(caller);
-            let has_body = visible_notification.body.is_some();
-            assert_eq!(visible_notification.title.is_some(), has_body);
-            has_body
+            assert_eq!(visible_notification.title.is_some(), visible_notification.body.is_some());
+            visible_notification.title.is_some()
         };
         let with_scope = |scope: Permission| Permissions::NONE.with(Permission::NotificationsRead).with(scope);
         for (kind, scope) in [

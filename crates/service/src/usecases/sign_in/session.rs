@@ -123,17 +123,14 @@ async fn build(
 ) -> Result<Result<ChangeSet, SignInRefusal>, Error> {
     let (request, origin) = (sign_in.request, sign_in.origin.clone());
     let person = &account.person;
-    let mut change = match account.decision.accepts_invitation {
-        false => None,
-        true => {
-            match invitations::accept_by_sign_in(services, sign_in.tenant, (request, origin.clone()), person, at)
-                .await?
-            {
-                Some(change) => Some(change),
-                None => return Ok(Err(LinkRefusal::PendingInvite.into())),
-            }
+    let mut change = None;
+    if account.decision.accepts_invitation {
+        let invitee = (request, origin.clone());
+        change = invitations::accept_by_sign_in(services, sign_in.tenant, invitee, person, at).await?;
+        if change.is_none() {
+            return Ok(Err(LinkRefusal::PendingInvite.into()));
         }
-    };
+    }
     let actor = person_actor(&person.value);
     let enter = |draft: AuditDraft, at: Timestamp| {
         draft.into_entry(services.id(at), at, actor.clone(), Some(request.to_string()), origin.clone())
