@@ -7528,7 +7528,7 @@ pub struct Webhook {
     /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
-    /// Conditions on the content of events that do not meet them are not delivered. Null if every
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookFilter>,
     /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
@@ -7557,7 +7557,7 @@ pub struct WebhookCreate {
     /// Description. Null if there is none. At most 200 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub description: Option<Option<String>>,
-    /// Conditions on the content of events that do not meet them are not delivered. Null if every
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered. A change replaces the whole filter; null removes it. An
     /// object without members is no filter.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -7606,7 +7606,7 @@ impl WebhookCreate {
         self
     }
 
-    /// Sets `filter`. Conditions on the content of events that do not meet them are not delivered.
+    /// Sets `filter`. Conditions on the content of events: events that do not meet them are not delivered.
     #[must_use]
     pub fn filter(mut self, value: impl Into<WebhookCreateFilter>) -> Self {
         self.filter = Some(Some(value.into()));
@@ -7869,7 +7869,7 @@ pub struct WebhookUpdate {
     /// removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_types: Option<Vec<EventTopic>>,
-    /// Conditions on the content of events that do not meet them are not delivered. Null if every
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered. A change replaces the whole filter; null removes it. An
     /// object without members is no filter.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -7946,7 +7946,7 @@ impl WebhookUpdate {
         self
     }
 
-    /// Sets `filter`. Conditions on the content of events that do not meet them are not delivered.
+    /// Sets `filter`. Conditions on the content of events: events that do not meet them are not delivered.
     #[must_use]
     pub fn filter(mut self, value: impl Into<WebhookUpdateFilter>) -> Self {
         self.filter = Some(Some(value.into()));
@@ -8121,7 +8121,7 @@ pub struct WebhookUpdated {
     /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
-    /// Conditions on the content of events that do not meet them are not delivered. Null if every
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookUpdatedFilter>,
     /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
@@ -8177,7 +8177,7 @@ pub struct WebhookWithSecret {
     /// characters, or as `…` alone if the value has fewer than 9 characters. At most 10 names of up to 64
     /// characters, with values of up to 1024 characters.
     pub headers: BTreeMap<String, String>,
-    /// Conditions on the content of events that do not meet them are not delivered. Null if every
+    /// Conditions on the content of events: events that do not meet them are not delivered. Null if every
     /// event of the subscribed types is delivered.
     pub filter: Option<WebhookWithSecretFilter>,
     /// Maximum number of requests per second. Further deliveries wait. Null for no limit. Tests are not
