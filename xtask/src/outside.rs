@@ -40,7 +40,7 @@ pub(crate) const SCIM: Check = Check { name: "scim", settings: &[], needs: &[&["
 /// Sign-ins through two published providers, which listen on this machine without TLS.
 pub(crate) const IDENTITY: Check = Check {
     name: "identity",
-    settings: &[("CANDOR_IDENTITY_TRUSTED_NETWORKS", "127.0.0.0/8")],
+    settings: &[("CANDOR_CONSOLE", "on"), ("CANDOR_IDENTITY_TRUSTED_NETWORKS", "127.0.0.0/8")],
     needs: &[&["python3"], &["node"]],
 };
 /// Exported files, read by programs of a data team.

@@ -28,6 +28,8 @@ const WITHOUT_DRY_RUN = [
   "identity_providers.check",
   "invitations.accept",
   "portal_links.exchange",
+  "sign_in.begin",
+  "sign_in.end",
   "test_data.reset",
   "webhooks.redeliver",
   "webhooks.replay_events",

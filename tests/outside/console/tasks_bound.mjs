@@ -18,10 +18,11 @@ async function as({ open }, person, options = {}) {
   return open(options, key);
 }
 
-/** Paths that the page asks for while it opens an address. */
+/** Paths that the page asks for while it opens an address, except those of the frame: the session and its person. */
 async function asked(page, address) {
   const paths = [];
-  const note = (request) => request.url().includes("/v1/") && !request.url().endsWith("/v1/me") && paths.push(new URL(request.url()).pathname);
+  const isOfFrame = ({ pathname, searchParams }) => pathname === "/v1/me" || (pathname === "/v1/employees" && searchParams.getAll("filter[id]").length === 1);
+  const note = (request) => request.url().includes("/v1/") && !isOfFrame(new URL(request.url())) && paths.push(new URL(request.url()).pathname);
   page.on("request", note);
   await page.goto(address);
   await page.locator("main h1").waitFor();

@@ -40,8 +40,9 @@ const STAYS: [(&str, &str); 18] = [
     ("updateWebhook", "a setting of the organization"),
 ];
 /// Other routes that take no text to erase here, each with the reason.
-const OTHERS: [(&str, &str); 3] = [
+const OTHERS: [(&str, &str); 4] = [
     ("acceptInvitation", "a token, of which only a digest is stored"),
+    ("beginSignIn", "an address, which is not stored"),
     ("checkIdentityProvider", "a token, which is not stored"),
     ("setLegalHold", "a held person cannot be erased; the reason names no person"),
 ];

@@ -52,6 +52,7 @@ fn read_access_of_a_target_is_that_of_get() {
     for action in ACTIONS {
         let family = match action.split('.').next().unwrap() {
             "retention" => "retention_run",
+            "session" => "api_key",
             "test_data" => "organization",
             family => family,
         };

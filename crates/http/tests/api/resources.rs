@@ -311,6 +311,11 @@ pub(crate) fn routes_of_v1() -> impl Iterator<Item = &'static Route> {
     ROUTES.iter().filter(|route| route.dialect == Dialect::V1)
 }
 
+/// Returns `true` for a route that needs a sign-in at a provider. The tests of sign-ins cover it.
+pub(crate) fn needs_sign_in(route: &Route) -> bool {
+    matches!(route.operation, "beginSignIn" | "endSignIn")
+}
+
 /// Returns the first segment of a route's path below the base of its dialect.
 pub(crate) fn family(route: &Route) -> &'static str {
     let base = if route.dialect == Dialect::Scim { "/scim/v2" } else { "" };

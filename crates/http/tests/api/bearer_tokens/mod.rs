@@ -7,12 +7,11 @@ mod links;
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_domain::time::Timestamp;
-use candor_http::table::ROUTES;
 use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
 use crate::identity_check::{ISSUER, sign, signing_key};
-use crate::resources::{Resources, absent, method, path, provider_body};
+use crate::resources::{Resources, absent, method, path, provider_body, routes_of_v1};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -179,7 +178,7 @@ async fn token_sees_nothing_of_another_organization() {
     let key = world.key_of(other, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
     let resources = Resources::make(&world, &key).await;
     let text = token(&world, json!({}));
-    for route in ROUTES.iter().filter(|route| route.path.contains("{id}")) {
+    for route in routes_of_v1().filter(|route| route.path.contains("{id}")) {
         // Stays below the quotas of a token.
         world.clock.advance_seconds(2);
         let body = resources.body(route).unwrap_or_else(|| json!({}));

@@ -23,6 +23,8 @@ const SILENT: [(&str, &str); 7] = [
         "nothing is proven here; `check_proves_domains_by_records_and_audiences_by_tokens` covers it",
     ),
     ("linkIdentity", "an account describes the sign-in, not the data"),
+    ("beginSignIn", "a sign-in describes access, not the data"),
+    ("endSignIn", "a session describes access, not the data"),
     ("unlinkIdentity", "an account describes the sign-in, not the data"),
     ("releaseEmployees", "no person is managed here; each released one fires `employee.updated`"),
     ("resetTestData", "removes the events too"),

@@ -1,6 +1,7 @@
 //! Ends of sessions, which end the keys that they created with them.
 
 use super::*;
+use crate::objectives::person;
 use crate::support::Request;
 
 /// The changes that end a session.
@@ -28,6 +29,8 @@ async fn end(world: &TestApi, stage: &Stage, session: &Value, how: &str) {
 /// Makes the person of a stage an org admin whose sessions have the admin level.
 async fn admin_stage(world: &TestApi) -> (Stage, Value) {
     let stage = Stage::begin(world, json!({"admin_sessions": true})).await;
+    // The last active org admin keeps status and role.
+    person(world, "boss", "org_admin", None).await;
     // The account is linked before its person gets the role.
     stage.session(world).await;
     world.patch(&format!("/v1/employees/{}", stage.person), json!({"role": "org_admin"})).await;
