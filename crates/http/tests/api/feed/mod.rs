@@ -16,7 +16,7 @@ use crate::support::TestApi;
 const WITHOUT_EVENTS: [&str; 4] = ["webhooks", "api-keys", "portal-links", "notifications"];
 
 /// Other writes that fire nothing when they run alone, each with the reason.
-const SILENT: [(&str, &str); 7] = [
+const SILENT: [(&str, &str); 9] = [
     ("acceptInvitation", "the token is unknown here; `invitation_fires_an_event_for_each_step` covers it"),
     (
         "checkIdentityProvider",
