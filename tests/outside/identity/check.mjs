@@ -45,6 +45,12 @@ async function connect(provider, domain, client_secret, subject) {
   return { id, setup };
 }
 
+/** Records the domain as proven, as the operator does. */
+async function trust(domain) {
+  const { organization_id } = await api("GET", "/me");
+  operate("identity", "trust", "--org", organization_id, "--domain", domain);
+}
+
 /** Proves the domain, the client id and the audience with tokens of a public client. The keys may change meanwhile. */
 async function prove(provider, domain) {
   const { id, setup } = await connect(provider, domain, null, `user of ${provider.name}`);
@@ -52,8 +58,7 @@ async function prove(provider, domain) {
   const unproven = await judge();
   check(!unproven.ok && unproven.problems.length === 1 && unproven.problems[0].includes(domain), `${provider.name}: ${JSON.stringify(unproven)}`);
   check(unproven.issuer === provider.issuer && unproven.keys === 1, `${provider.name}: the description is read as ${JSON.stringify(unproven)}`);
-  const { organization_id } = await api("GET", "/me");
-  operate("identity", "trust", "--org", organization_id, "--domain", domain);
+  await trust(domain);
   const first = await takeTokens(provider, setup);
   const mixed = `${first.id_token.slice(0, first.id_token.lastIndexOf("."))}.${first.access_token.split(".").at(-1)}`;
   const forged = await judge(mixed);
@@ -75,6 +80,7 @@ async function prove(provider, domain) {
 async function useSecret(provider, domain) {
   const person = await api("POST", "/employees", { email: `ada@${domain}`, first_name: "Ada", last_name: "Moreau" });
   const { id, setup } = await connect(provider, domain, `secret of ${domain}`, `ada of ${provider.name}`);
+  await trust(domain);
   const scene = { setup, person };
   for (const task of [signIn, refuse, commandLine]) {
     await task(provider, scene, check).then(() => console.log(`${provider.name}: ${task.name}`), (error) => problems.push(`${provider.name}: ${task.name}: ${error}`));
