@@ -23,9 +23,9 @@ async function asked(page, address) {
   const paths = [];
   const isOfFrame = ({ pathname, searchParams }) => pathname === "/v1/me" || (pathname === "/v1/employees" && searchParams.getAll("filter[id]").length === 1);
   const note = (request) => request.url().includes("/v1/") && !isOfFrame(new URL(request.url())) && paths.push(new URL(request.url()).pathname);
-  // The screen before may still read.
-  await page.goto("about:blank");
   page.on("request", note);
+  // The screen before may still read, until the page leaves it.
+  page.once("framenavigated", () => (paths.length = 0));
   await page.goto(address);
   await page.locator("main h1").waitFor();
   await page.waitForLoadState("networkidle");
