@@ -105,6 +105,8 @@ pub(crate) const BESIDE: [Step; 15] = [
         "crates/domain/src/identity",
         "crates/identity/src",
         "crates/service/src/usecases/identity*",
+        "crates/service/src/usecases/sign_in*",
+        "crates/http/src/pipeline/sign_in*",
         "crates/http/src/routes/identity*",
         "tests/outside/identity",
     ]),
@@ -112,7 +114,7 @@ pub(crate) const BESIDE: [Step; 15] = [
         "tests/outside/scim",
         "crates/domain/src/scim",
         "crates/service/src/usecases/scim*",
-        "crates/http/src/pipeline/scim*",
+        "crates/http/src/routes/scim*",
     ]),
 ];
 

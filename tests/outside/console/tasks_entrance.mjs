@@ -58,7 +58,7 @@ export async function person(_, { open, origin, data, check }) {
   const refused = [];
   page.on("response", (answer) => answer.status() === 403 && refused.push(answer.url()));
   const links = await page.getByRole("navigation", { name: "Screens" }).first().getByRole("link").allInnerTexts();
-  check(links.join() === "Today,People,Feedback", `a person sees ${links}`);
+  check(links.join() === "Today,My page,My team,People,Feedback", `a person sees ${links}`);
   for (const path of ["/", "/people", "/people?view=tree", `/people/${data.ruth.id}`, "/feedback", "/feedback?view=objectives", "/feedback?view=summaries", "/feedback?view=conversations", "/feedback?view=assignments"]) {
     await page.goto(`${origin}/console${path}`);
     await page.locator("main h1").waitFor();
