@@ -120,9 +120,9 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Returns `true` if a response that began with this key, when it could be used from `networks`, may contain
-    /// further lines: the key is neither revoked nor expired, can still be used from all of `networks`, and still has
-    /// admin level and one of `scopes`.
+    /// Returns `true` if a response of many lines that began with this key may go on. `networks` are the networks of
+    /// the key at the start. The key must be neither revoked nor expired, must still be usable from all of `networks`,
+    /// and must still have admin level and one of `scopes`.
     #[must_use]
     pub fn may_continue(&self, scopes: &[Permission], networks: &AllowedNetworks, at: Timestamp) -> bool {
         let has_scope = scopes.iter().any(|scope| self.scopes.has(*scope));
@@ -136,7 +136,7 @@ impl ApiKey {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end)
     }
 
-    /// Revokes the key of an erased person and removes its name, its networks and its account, which may be personal.
+    /// Returns the key of an erased person: revoked, and without name, networks and account, which may be personal.
     #[must_use]
     pub fn closed_by_erasure(&self, at: Timestamp) -> Self {
         Self {
@@ -223,9 +223,9 @@ impl ApiKey {
     /// Creates a key. `granter` is the caller, or `None` if the operator creates the key.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access that the caller lacks.
-    /// [`DomainError::Unprocessable`] for a person or a connector that does not exist, or a connector that is not of
-    /// the type `scim`. [`DomainError::Invalid`] for the scope `scim` without a connector.
+    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access, an end or networks beyond the caller's, and
+    /// for a bound caller if the key is not for its person. [`DomainError::Unprocessable`] for an unknown person or
+    /// connector, or a connector not of the type `scim`. [`DomainError::Invalid`] for `scim` without a connector.
     pub fn create(
         id: KeyId,
         draft: Draft,
@@ -286,7 +286,7 @@ impl ApiKey {
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) in two cases. A bound key changes a key that is not its
     /// person's. Or the update adds a scope or a network, sets a later end or enables the key, and the updated key
-    /// would have access, an end or networks beyond the caller's.
+    /// would have access, an end or networks beyond the caller's, or would not end with the caller's session.
     /// [`DomainError::Conflict`] for a revoked key.
     pub fn update(
         &self,
@@ -304,7 +304,7 @@ impl ApiKey {
         if outlasts(end, self.expires_at) || is_wider || enabled_since.is_some() {
             granter.may_grant(Grant { scopes, end, networks, ..self.grant() })?;
         }
-        self.must_be_good("update")?;
+        self.must_not_be_revoked("update")?;
         let mut state = self.clone();
         state.name = patch.name.unwrap_or(state.name);
         state.scopes = patch.scopes.unwrap_or(state.scopes);
@@ -327,8 +327,8 @@ impl ApiKey {
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key with access, an end or networks beyond the
-    /// caller's, and for a bound key that rotates a key of another person or of the organization.
-    /// [`DomainError::Conflict`] for a session, and for a revoked key.
+    /// caller's, or that does not end with the caller's session, and for a bound key that rotates a key of another
+    /// person or of the organization. [`DomainError::Conflict`] for a session, and for a revoked key.
     pub fn rotate(
         &self,
         secret: &Secret,
@@ -338,7 +338,7 @@ impl ApiKey {
     ) -> Result<Decision<Self>, DomainError> {
         granter.may_grant(self.grant())?;
         self.must_not_be_session()?;
-        self.must_be_good("rotate")?;
+        self.must_not_be_revoked("rotate")?;
         let has_secret = self.link_expires_at.is_none();
         let previous_end = (has_secret && overlap_seconds > 0).then(|| at.plus_seconds(overlap_seconds));
         // A previous secret that would outlast the key ends with the key, which has an event of its own.
@@ -360,7 +360,7 @@ impl ApiKey {
     /// # Errors
     /// [`DomainError::Conflict`] if the key is already revoked.
     pub fn revoke(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
-        self.must_be_good("revoke")?;
+        self.must_not_be_revoked("revoke")?;
         let revoked_at = at.strictly_after(self.updated_at);
         let state = Self {
             revoked_at: Some(revoked_at),
@@ -387,7 +387,7 @@ impl ApiKey {
         }
     }
 
-    fn must_be_good(&self, attempted: &str) -> Result<(), DomainError> {
+    fn must_not_be_revoked(&self, attempted: &str) -> Result<(), DomainError> {
         if self.revoked_at.is_none() {
             Ok(())
         } else {

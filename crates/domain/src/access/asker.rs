@@ -53,8 +53,8 @@ impl Asker {
     }
 
     /// Returns `true` if a caller with these rights may get the replay of a request of `asker`: see
-    /// [`Authority::may_have_the_replay_of`]. The replay can hold a secret, so another key needs the reach of the
-    /// asker's too. If the asker was not stored, its reach counts as unlimited.
+    /// [`Authority::may_have_the_replay_of`]. The replay can hold a secret, so a key other than the asker's must also
+    /// cover the reach of `asker`. If the asker was not stored, its reach counts as unlimited.
     #[must_use]
     pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
         let may_do_as_much = self.authority.may_have_the_replay_of(asker.map(|asker| &asker.authority));

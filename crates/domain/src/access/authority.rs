@@ -36,13 +36,13 @@ impl Authority {
         is_same_person && has_levels && self.scopes.cover(other.scopes)
     }
 
-    /// Returns `true` if this authority may get the replay of a request of `asker` (decision A13). The same
-    /// key may, and so may a key with at least the asker's rights. If the asker was not stored, only an unbound
-    /// key with all rights may.
+    /// Returns `true` if this authority may get the replay of a request of `asker` (decision A13). The same key may,
+    /// and so may a key with at least the asker's rights, unless the asker's key belongs to a connector. If the asker
+    /// was not stored, only an unbound key with all rights may.
     #[must_use]
     pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
         match asker {
-            // A key of a connector sees the people of its connector alone.
+            // A key of a connector sees the people of its connector alone, and another key may have another connector.
             Some(asker) => self.key == asker.key || (!asker.scopes.is_scim() && self.covers(asker)),
             None => self.has_admin_level && self.person.is_none() && self.scopes == Permissions::ALL,
         }
@@ -87,7 +87,7 @@ impl fmt::Display for Authority {
 
 /// The error for a text that is no [`Authority`] and no [`Reach`](super::Reach).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not an authority")]
+#[error("the stored rights of a key cannot be read")]
 pub struct UnreadableAuthority;
 
 impl FromStr for Authority {
@@ -214,8 +214,8 @@ impl Caller {
     }
 
     /// Requires that the caller has all the access that it grants, no earlier end and no narrower networks. A role
-    /// grants no admin level (decisions B5, B7, B12). Keys of a session give access only to keys that end with the session
-    /// (decision B10).
+    /// grants no admin level (decisions B5, B7, B12). A session, or a key that it created, grants access only to keys
+    /// that end with the session (decision B10).
     ///
     /// # Errors
     /// [`PermissionDenied::CannotGrant`].

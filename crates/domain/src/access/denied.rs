@@ -8,12 +8,12 @@ use super::Permission;
 pub enum PermissionDenied {
     /// The key lacks this scope.
     MissingScope(Permission),
-    /// The data needs a key of admin level, or a key that acts for an org admin (decision B5).
+    /// The data needs an admin-level key that acts for no person, or a key that acts for an org admin (decision B5).
     AdminRequired,
     /// Keys and settings need a key whose own level is admin, whatever the role of its person (decision B5).
     AdminKeyRequired,
-    /// The operation reads, counts or removes data whatever a person may see, and needs an admin-level key that acts
-    /// for no person (decision B5).
+    /// The operation reads, counts or removes data that no single person may see as a whole. It needs an admin-level
+    /// key that acts for no person (decision B5).
     OrganizationKeyRequired,
     /// The key of a connector serves SCIM requests and `GET /me` only (decision B3).
     ConnectorKey,

@@ -202,7 +202,7 @@ impl Serialize for Permissions {
     }
 }
 
-/// The level of a key, which opens settings to admin keys in addition to the key's scopes (decision B4).
+/// The level of a key. Requests for settings need the level `admin` in addition to their scope (decision B4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum AccessLevel {
@@ -230,10 +230,11 @@ pub struct Caller {
     pub level: AccessLevel,
     /// The person that a bound key acts for, or `None` for a key of the organization.
     pub person: Option<BoundPerson>,
-    /// The connector of an identity provider's key. Such a key serves SCIM requests only.
+    /// The connector of a key with the scope `scim`, `None` for all other keys. The key of a connector serves SCIM
+    /// requests and `GET /me` only.
     pub connector: Option<ConnectorId>,
-    /// The identity provider of a bearer token, by which the request was sent instead of a key (decision B11). `key` is
-    /// then an id of the account at the provider.
+    /// The identity provider whose bearer token authenticated the request instead of an API key (decision B11). `key`
+    /// is then an id of the account at the provider. `None` for a request with an API key.
     pub identity_provider: Option<IdentityProviderId>,
     /// The session that the key ends with: the key itself or the one that created it (decision B10).
     pub session: Option<KeyId>,
@@ -244,14 +245,14 @@ pub struct Caller {
     pub quotas: Quotas,
 }
 
-/// Kinds of admin context that requests need in addition to a scope. No kind includes another one (decision B5).
+/// Kinds of admin context that requests need in addition to a scope (decision B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdminContext {
     /// Data that shapes the organization: departments, attributes, org objectives, the audit log.
     Data,
     /// API keys, connectors and settings.
     Settings,
-    /// Writes to people, which keys of the organization make with the scope alone.
+    /// Writes to people, for keys of the organization at any level and for keys that act for an org admin.
     People,
     /// Operations on whole data sets, for admin-level keys that act for no person.
     Organization,

@@ -45,7 +45,7 @@ pub(super) const NETWORKS: Checked<AllowedNetworks> = rule::rule(networks, || Sh
 pub struct AllowedNetworks(Vec<IpNet>);
 
 impl AllowedNetworks {
-    /// No limit.
+    /// No networks: the key can be used from every address.
     pub const EVERYWHERE: Self = Self(Vec::new());
 
     /// Parses networks in the form of a request.
@@ -79,7 +79,8 @@ impl AllowedNetworks {
             })
     }
 
-    /// Returns `true` if each of the other networks lies inside one of these. Everywhere lies inside no network.
+    /// Returns `true` if there is no limit, or if each network of `other` lies inside one of these networks. If
+    /// `other` has no limit, it lies inside no network.
     #[must_use]
     pub fn cover(&self, other: &Self) -> bool {
         let is_inside = |inner: &IpNet| self.0.iter().any(|outer| outer.contains(inner));

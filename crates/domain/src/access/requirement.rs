@@ -19,7 +19,8 @@ enum Key {
 
 /// The callers that an operation admits.
 ///
-/// They are told by key, scope, admin context, environment, and the need to see the whole data set.
+/// An operation selects callers by kind of key, scope, admin context, environment, and the need to see the whole data
+/// set.
 ///
 /// ```
 /// use candor_domain::access::{Access, AdminContext, Permission};
@@ -83,7 +84,7 @@ impl Access {
         Self::new(Key::Scope(scope), Some(AdminContext::People))
     }
 
-    /// Admits keys with this scope instead of the required one.
+    /// Also admits keys that have this scope instead of the required one.
     #[must_use]
     pub const fn or_scope(self, scope: Permission) -> Self {
         Self { other_scope: Some(scope), ..self }
@@ -131,7 +132,7 @@ impl Access {
         }
     }
 
-    /// Returns the scope that replaces the required one; `None` if no other scope does.
+    /// Returns the scope that a key may have instead of the required one; `None` if there is no such scope.
     #[must_use]
     pub const fn other_scope(&self) -> Option<Permission> {
         self.other_scope
@@ -161,8 +162,9 @@ impl Access {
 
     /// Returns `true` if the caller of a write of this operation is read from the store.
     ///
-    /// Such a write can give access that lasts. Each write of a key that acts for an org admin is one, too, because the
-    /// role opens objectives of the organization and hidden observations (decision B4).
+    /// This is needed for an operation that [gives access](Self::gives_access). For a key that acts for an org admin,
+    /// it is needed for each write, because the role opens objectives of the organization and hidden observations
+    /// (decision B4).
     #[must_use]
     pub fn needs_fresh_caller(&self, caller: &Caller) -> bool {
         self.gives_access() || caller.person.is_some_and(|person| person.is_org_admin)

@@ -16,9 +16,9 @@ use crate::update::Update;
 pub const NAME_CHARS: usize = 80;
 /// Maximum number of words in a list of scopes.
 const MAX_SCOPES: usize = 32;
-/// Maximum overlap of a rotated secret (decision B7).
+/// Maximum time for which the previous secret stays valid after a rotation, in seconds: one week (decision B7).
 pub const MAX_OVERLAP_SECONDS: i64 = 604_800;
-/// Overlap of a rotated secret if the request names none.
+/// Time for which the previous secret stays valid if the request names none, in seconds: one day.
 pub const DEFAULT_OVERLAP_SECONDS: i64 = 86_400;
 
 const READ_ONLY: &[&str] = &[
@@ -119,7 +119,7 @@ pub struct Patch {
     pub is_enabled: bool,
 }
 
-/// Accepts `true` alone: a key ends by its revocation.
+/// Parses the field `enabled`. Only `true` is valid, because a key is turned off by its revocation.
 fn parse_enabled(value: &Value) -> Result<bool, ValueError> {
     if rule::flag().parse(value)? {
         Ok(true)
@@ -176,8 +176,8 @@ impl Draft {
         Some(draft)
     }
 
-    /// Returns the fields that contradict one another. A key of a connector has the scope `scim` alone, the
-    /// standard level and no person.
+    /// Returns the errors of fields that contradict one another. A key with the scope `scim` has a connector, no
+    /// further scope, the standard level and no person. All other keys have no connector.
     #[must_use]
     pub fn conflicts(&self) -> Vec<(&'static str, ValueError)> {
         if !self.scopes.is_scim() {
@@ -224,8 +224,8 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored key. A past end is accepted if it is unchanged. The end of a session is only
-    /// shortened.
+    /// Checks the update against the stored key. A past end is accepted if it is unchanged. The end of a session can
+    /// only become earlier. The key of a connector keeps the scope `scim` alone, and no other key can get it.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.

@@ -18,8 +18,9 @@ pub(super) fn due(end: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
 }
 
 impl ApiKey {
-    /// Fires `api_key.expiring` if it is due, once for each end. There is no event after the end of the key, or of
-    /// the previous secret.
+    /// Fires one event `api_key.expiring` if it is due for the key, for the previous secret, or for both. Returns
+    /// `None` if it is due for neither. An end that has already passed is no longer announced: the decision then only
+    /// removes the due time.
     #[must_use]
     pub fn announce_end(&self, at: Timestamp) -> Option<Decision<Self>> {
         let is_due = |due: Option<Timestamp>| due.is_some_and(|due| due <= at);

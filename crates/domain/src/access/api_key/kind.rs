@@ -33,7 +33,7 @@ impl ApiKey {
         }
     }
 
-    /// Requires a key whose secret is replaced by a rotation, as that of a session is not.
+    /// Refuses a session, because the secret of a session cannot be rotated.
     pub(super) fn must_not_be_session(&self) -> Result<(), DomainError> {
         match self.kind {
             ApiKeyKind::Key => Ok(()),

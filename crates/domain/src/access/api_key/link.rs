@@ -41,7 +41,8 @@ const DEFAULT_NAME: &str = "Portal link";
 /// First screen if the request names none.
 const DEFAULT_START: &str = "/";
 
-/// Fields that the service takes from the key of the request.
+/// Fields that the body of a link must not contain: the service takes environment and person from the calling key,
+/// and computes the end from `expires_in`.
 const INHERITED: &[&str] = &["environment", "employee_id", "expires_at"];
 
 const READ_ONLY: Field<Flag> = Field::with_about(
@@ -125,7 +126,7 @@ fn not_of_a_provider(scopes: Permissions) -> Result<Permissions, ValueError> {
     }
 }
 
-/// Returns the read scopes of a read-only link.
+/// Returns the read scopes among `scopes`, for a read-only link. Returns an error if there are none.
 fn to_read_scopes(scopes: Permissions) -> Result<Permissions, ValueError> {
     let is_read = |scope: &&Permission| scopes.has(**scope) && scope.word().ends_with(":read");
     let reads = Permission::ALL.iter().filter(is_read).fold(Permissions::NONE, |set, scope| set.with(*scope));
@@ -213,7 +214,8 @@ impl ApiKey {
     /// The end of the key is announced by no event, because the end was near from the start.
     ///
     /// # Errors
-    /// [`CannotGrant`](crate::access::PermissionDenied::CannotGrant) for access that the caller lacks.
+    /// [`CannotGrant`](crate::access::PermissionDenied::CannotGrant) for access, an end or networks beyond the
+    /// caller's.
     pub fn create_link(
         id: KeyId,
         draft: Draft,

@@ -28,7 +28,8 @@ pub struct Holder {
 
 impl KeyRecord {
     /// Returns the caller for a secret with this hash, or `None` if the secret is not valid at `at` (§5, decision
-    /// B5). A key of a session has no caller of its own, because its session may have ended (decision B10).
+    /// B5). Returns `None` also for a session and for every key that a session created, because this record does not
+    /// tell if the session has ended (decision B10).
     #[must_use]
     pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         if self.key.session_root().is_some() { None } else { self.authenticate_key(hash, at) }
@@ -70,7 +71,7 @@ impl KeyRecord {
     #[must_use]
     pub fn is_good(&self, hash: KeyHash, at: Timestamp) -> bool {
         let key = &self.key;
-        // Until its link is opened, the hash is that of the link's code.
+        // Until the portal link of a key is opened, `key.hash` is the hash of the link's code.
         let is_open = key.link_expires_at.is_none();
         let current =
             key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);

@@ -9,7 +9,7 @@ pub const MAX_OF_ORGANIZATION: u32 = 200;
 /// Maximum number of valid keys that act for one person.
 pub const MAX_OF_PERSON: u32 = 20;
 
-/// Room for valid keys that act for one person, or for none.
+/// Bound on the number of valid keys that act for one person, or of all valid keys that act for no person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyRoom {
     /// Person that the keys act for; `None` for the keys of the organization.
@@ -19,8 +19,8 @@ pub struct KeyRoom {
 }
 
 impl KeyRoom {
-    /// Returns the room for the keys that act for `holder`. `of_organization` is the maximum number of valid keys that
-    /// act for no person.
+    /// Returns the bound for the keys that act for `holder`. `of_organization` is the maximum number of valid keys
+    /// that act for no person.
     #[must_use]
     pub const fn new(holder: Option<EmployeeId>, of_organization: u32) -> Self {
         let most = if holder.is_some() { MAX_OF_PERSON } else { of_organization };

@@ -1,4 +1,4 @@
-//! Tables of granting, rotating, revoking and authenticating.
+//! Tests of the creation, update, rotation, revocation and authentication of API keys.
 
 mod networks;
 
@@ -218,7 +218,7 @@ fn granted_end_is_limited_to_the_granters_own() {
             expected_error,
             "prolong {own:?} {given:?}"
         );
-        // An earlier expiry and a new name add no access, so they need none.
+        // An earlier end and a new name add no access, so each granter may set them.
         let earlier_end = Patch { expires_at: Some(time_after(90)), ..Patch::default() };
         assert_eq!(
             ApiKey { expires_at: None, ..key() }.update(earlier_end, None, &granter, NOW).err(),
