@@ -137,7 +137,7 @@ impl Assignment {
         let anyone = |person: &Reference<EmployeeKind>| person.resolve(|id| found.people.contains_key(id));
         let check_joined = |id: EmployeeId| match found.people.get(&id) {
             Some(people::Status::PendingInvite) => {
-                Err(ValueError::new(Code::InvalidState, "has not accepted the invitation yet"))
+                Err(ValueError::new(Code::InvalidState, "must be a person who has accepted the invitation"))
             }
             _ => Ok(id),
         };

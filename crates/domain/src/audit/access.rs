@@ -1,5 +1,5 @@
-//! The access that shows the values of a resource outside of GET: its read scope, and the admin context and the sight
-//! that GET of it needs (decisions F6, G).
+//! The access that a caller needs to see the values of a resource outside of its own GET, such as in the audit log
+//! (decisions F6, G): that of GET, with scope, admin context and sight.
 
 use super::{AuditEntry, Target};
 use crate::access::{Access, Caller, Permission};
@@ -11,7 +11,8 @@ const LINK_ACTIONS: [&str; 3] =
     ["employee.confirm_identity", "employee.link_identity", "employee.unlink_identity"];
 
 impl Target {
-    /// Returns the access that GET of the resource needs. A kind without GET needs the most.
+    /// Returns the access that GET of the resource needs. A kind without GET needs an admin-level key of the
+    /// organization with the scope `settings:read`.
     #[must_use]
     pub fn read_access(&self) -> Access {
         match &*self.kind {
@@ -33,7 +34,8 @@ impl Target {
 }
 
 impl AuditEntry {
-    /// Returns the access that shows the values of the entry: the one that GET of them needs.
+    /// Returns the access that a caller needs to see the values of the entry: that of GET of the resource, or more if
+    /// the entry tells of a legal hold or of an account at an identity provider.
     #[must_use]
     pub fn read_access(&self) -> Access {
         if HOLD_ACTIONS.contains(&&*self.action) {

@@ -8,7 +8,7 @@ use crate::people::Employee;
 use crate::text::address_key;
 use crate::time::Timestamp;
 
-/// Member of a person with the address.
+/// Name of the member of a person that has the e-mail address.
 const ADDRESS: &str = "email";
 
 /// Actions that entries can have, in the order of their names.
@@ -119,7 +119,7 @@ pub const ACTIONS: &[&str] = &[
 ];
 
 impl AuditDraft {
-    /// Creates the entry of an actor.
+    /// Completes this draft to the audit entry of an actor and a request.
     #[must_use]
     pub fn into_entry(
         self,
@@ -146,7 +146,8 @@ impl AuditDraft {
 }
 
 impl AuditEntry {
-    /// Returns `true` if the entry tells of another mailbox of a person, by which the person may sign in (decision B9).
+    /// Returns `true` if the entry records that a person got the address of another mailbox, with which the person may
+    /// sign in (decision B9). The address that an erasure removes does not count.
     #[must_use]
     pub fn changes_sign_in_address(&self) -> bool {
         let is_of_person = self.target.kind == Employee::NAME && self.action != "employee.erase";
@@ -157,7 +158,7 @@ impl AuditEntry {
         is_of_person && self.changes.get(ADDRESS).is_some_and(has_other_mailbox)
     }
 
-    /// Returns the entry that tells of another address alone, beside this one.
+    /// Returns a second entry, which records the change of the address alone.
     #[must_use]
     pub fn of_sign_in_address(&self, id: AuditId) -> Self {
         let mut entry = self.without_values();

@@ -84,7 +84,7 @@ pub struct Side<'a, T> {
 pub fn narrow<T: Serialize>(changes: &mut Changes, before: Side<'_, T>, after: Side<'_, T>) {
     let hidden_keys = |side: Side<'_, T>| difference(side.whole, side.shown).into_keys();
     let mut visible_changes = difference(before.shown, after.shown);
-    // A name may be hidden on both sides.
+    // A set: a member that is hidden on both sides would otherwise be handled twice.
     let names: BTreeSet<_> = hidden_keys(before).chain(hidden_keys(after)).collect();
     for name in names {
         if changes.remove(&name).is_some() {
@@ -108,7 +108,7 @@ fn members(text: &str) -> BTreeMap<String, &RawValue> {
 
 /// Returns the value of a JSON text as an entry keeps it, with the members of objects sorted by name. A large list or
 /// object is replaced by its length and its digest: the log proves what was there, and its size stays bounded by the
-/// number of changes. Texts of people stay whole, because they may be evidence.
+/// number of changes. Texts stay whole up to [`TEXT_BYTES`], because they may be evidence.
 fn shorten_value(text: &str) -> Value {
     let value = json::parse(text.as_bytes()).unwrap_or(Value::Null);
     let most = match value {
