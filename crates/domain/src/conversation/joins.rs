@@ -45,8 +45,9 @@ impl Joins {
 }
 
 impl Conversation {
-    /// Sets the participants. A bound key may add people, who see messages from then on, and may remove only its
-    /// own person. People added by a key of the organization or of an org admin see all messages.
+    /// Sets the participants. A key that acts for a person without the role org admin may add people, who see messages
+    /// from then on, and may remove only its own person. All other keys may remove everyone, and people whom they add
+    /// see all messages.
     ///
     /// # Errors
     /// [`PermissionDenied::RemovesOthers`]; `too_long` if over [`MOST_PEOPLE`] took part over time.

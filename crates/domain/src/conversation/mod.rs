@@ -77,7 +77,7 @@ impl Resource for Conversation {
         self.updated_at
     }
 
-    /// A message changes no version, so the `ETag` needs the time of the newest message.
+    /// Returns the time of the newest message for the `ETag`, because a message does not change the version.
     fn mark(&self) -> u64 {
         self.last_message_at.map_or(0, |at| at.millis().unsigned_abs())
     }

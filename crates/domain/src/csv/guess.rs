@@ -162,9 +162,9 @@ pub(super) fn read_status(cell: &str) -> Option<bool> {
     STATUS_CELLS.iter().position(|known| *known == word).map(|at| at >= PRESENT_CELLS)
 }
 
-/// Returns the normalized readings of a header. Real ones have decorations: `Email Address [Required]`, `Manager's
-/// email`, `Employee #`, `User name [userPrincipalName] Required`, `Reports To (Email)`. So the text in brackets is
-/// read by itself, too.
+/// Returns the normalized readings of a header: the text outside of brackets, and each text in brackets. Real headers
+/// have decorations: `Email Address [Required]`, `Manager's email`, `Employee #`, `Reports To (Email)`, `User name
+/// [userPrincipalName] Required`.
 fn readings(header: &str) -> Vec<String> {
     let (mut outside, mut inside, mut depth) = (String::new(), vec![], 0_u32);
     for letter in header.chars().filter(|letter| !"'’#*?".contains(*letter)) {

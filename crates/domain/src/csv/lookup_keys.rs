@@ -1,4 +1,5 @@
-//! Keys by which the stored rows of a file are found. They are made when the file is read: the work grows with the file.
+//! Keys by which a store finds the people and departments that a file refers to. They are made while the file is read,
+//! row by row, because the work grows with the file.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +88,7 @@ fn findable(texts: &BTreeSet<&str>) -> Vec<String> {
     texts.iter().filter(|text| !text.is_empty() && !text.contains('\0')).map(|text| (*text).to_owned()).collect()
 }
 
-/// Returns `true` if a text has at most so many characters. Reads no more of them.
+/// Returns `true` if a text has at most `chars` characters. Reads at most one character more.
 fn has_at_most(text: &str, chars: usize) -> bool {
     text.chars().nth(chars).is_none()
 }
@@ -96,7 +97,7 @@ fn has_at_most(text: &str, chars: usize) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the rows of a file with a name for each department, and the work of reading each row.
+    /// Returns a file of nine rows with this department, and the work on each row that was reported.
     fn read(department: &str) -> (File, Vec<usize>) {
         let mut pieces = vec![];
         let text =

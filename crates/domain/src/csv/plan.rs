@@ -128,7 +128,7 @@ struct Planner<'a> {
     decided: Vec<Option<RowSummary>>,
     departments: HashMap<String, (DepartmentId, Decision<Department>)>,
     departments_by_name: HashMap<String, &'a Department>,
-    /// Row that assigns each address, by address.
+    /// Row that gives a new or stored person an address that this person does not have yet, by the address.
     providers: HashMap<String, usize>,
     /// Current addresses of the stored people for which the file has another address.
     given_up: HashSet<String>,
@@ -215,8 +215,9 @@ impl Planner<'_> {
         (manager_after != manager_before).then_some(manager_after)
     }
 
-    /// Rejects rows on a cycle and rows that put too many managers above a person. Reverting the line of a row may
-    /// cause either again. The commit checks the depth too, so the rounds may be bounded.
+    /// Rejects rows on a cycle and rows that put too many managers above a person. A rejected row restores the stored
+    /// reporting line, which may cause either problem again. The commit checks the depth too, so the rounds may be
+    /// bounded.
     fn break_lines(&mut self) {
         for _ in 0..MAX_ROUNDS {
             (self.progress)(self.outcomes.len());

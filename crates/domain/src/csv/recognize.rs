@@ -72,7 +72,8 @@ fn find_header(scanner: &mut Scanner<'_>) -> Option<String> {
 /// Reads the header: the first row with content that is no line with the separator. Returns the header with its text.
 ///
 /// # Errors
-/// Those of [`Header::read`]. If a row below looks like the header, the error names it.
+/// A syntax error, an empty file, and the errors of [`Header::read`]. If the first row has no column of addresses and
+/// a row below looks like the header, the error names that row.
 pub(super) fn read_header<'a>(scanner: &mut Scanner<'a>) -> Result<(Header, &'a str), UnreadableFile> {
     let error = loop {
         match scanner.next()? {

@@ -25,7 +25,7 @@ pub(super) struct Record<'s, 'a> {
     pub(super) number: u32,
     /// The text, with the line end.
     pub(super) raw: &'a str,
-    /// The cells. None for a blank line, and none for a record that is too wide.
+    /// The cells. Empty for an empty line, and for a record that is too wide.
     pub(super) cells: &'s StringRecord,
     /// `true` if the record has more cells than a file may have columns. Such a record is not read to its end:
     /// cells take many times the memory of the commas between them, and the file is refused anyway.
@@ -34,7 +34,7 @@ pub(super) struct Record<'s, 'a> {
     pub(super) is_ended: bool,
 }
 
-/// Number of bytes of a long cell that count as one cell of work.
+/// Number of bytes of a record with long cells that count as one cell of work.
 const BYTES_OF_A_CELL: usize = 8;
 
 impl Record<'_, '_> {

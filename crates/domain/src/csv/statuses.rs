@@ -1,4 +1,4 @@
-//! Ignored columns that say who has left. Ignoring them without a word would leave those people active.
+//! Finds ignored columns whose cells say who has left. Without a message, the people who left would stay active.
 
 use super::columns::UnknownColumn;
 use super::guess::read_status;
