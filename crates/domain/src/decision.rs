@@ -36,7 +36,8 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
         vec![]
     }
 
-    /// Returns further ids of hidden resources, which need only the permission of the resource itself.
+    /// Returns further ids in the JSON form whose resources are hidden from some callers. They are shown without
+    /// [`Resource::LINKS_PERMISSION`].
     fn named_ids(&self) -> Vec<LinkedId> {
         vec![]
     }

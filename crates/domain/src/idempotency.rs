@@ -82,7 +82,8 @@ impl Fingerprint {
     }
 }
 
-/// A replay: the response to a request, stored for retries with the same idempotency key. Its body is sealed, because the creation of a key or webhook returns a secret.
+/// A replay: the response to a request, stored for retries with the same idempotency key. The body is sealed, because
+/// the creation of a key or webhook returns a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replay {
     /// The key that the client sent.

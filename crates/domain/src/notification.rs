@@ -1,4 +1,4 @@
-//! Notifications in the application: their recipients and whether these have read them (decisions G).
+//! Notifications in the application: their recipients, their texts, and the time of the first reading (decisions G).
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -53,7 +53,7 @@ pub enum Type {
     /// The person that a summary is about gave feedback on it.
     #[strum(to_string = "summary.feedback_submitted")]
     SummaryFeedbackSubmitted,
-    /// A webhook subscription was disabled because its deliveries kept failing.
+    /// A webhook subscription was disabled, because its deliveries kept failing or its receiver is gone.
     #[strum(to_string = "webhook.disabled")]
     WebhookDisabled,
     /// An API key expires soon.

@@ -12,12 +12,13 @@ const TELLING_CHARS: usize = 4;
 /// Character that ends a truncated text.
 const ELLIPSIS: char = '…';
 
-/// Number of digits of the longest code of a letter.
+/// Maximum number of hexadecimal digits in an escape such as `\u{10ffff}`.
 const CODE_CHARS: usize = 6;
 
 /// A text in the form in which mailboxes and names are compared.
 ///
-/// The address is in lower case, composed (NFC), and has no escapes of letters, as messages about files have.
+/// The text is in lower case and composed (NFC). Its escapes of letters, as messages about CSV files have them, are
+/// replaced by the letters.
 #[derive(Debug, Clone)]
 pub(super) struct ComparedText(String);
 
@@ -62,7 +63,7 @@ impl Mailbox {
         is_address.then(|| Self { local: ComparedText::new(local).0, domain: domain_key(domain) })
     }
 
-    /// Returns `true` if the text has an address of the mailbox, or ends within one.
+    /// Returns `true` if the text has an address of the mailbox, or was truncated within one.
     pub(super) fn is_in(&self, text: &ComparedText) -> bool {
         let text = text.0.as_str();
         text.match_indices('@').any(|(at, _)| {

@@ -144,7 +144,7 @@ impl Mentions {
 }
 
 /// Returns the new data of an event after the erasure; `at` is the time of the event. `None` if the data stays: it was
-/// erased before, or the event is not about the person or an erased resource.
+/// erased before, a legal hold keeps its resource, or the event is not about the person or an erased resource.
 ///
 /// The messages of the person, conversations about the person or an erased resource, and connectors stay stored, so
 /// their events lose only the texts. A copy that follows the feed then equals the stored data.

@@ -138,7 +138,7 @@ impl Resource for Erasure {
         self.completed_at.unwrap_or(self.requested_at)
     }
 
-    /// The number of kept rows is set without a new version.
+    /// Returns the number of kept rows, which changes without a new version.
     fn mark(&self) -> u64 {
         self.kept_by_hold.into()
     }
@@ -239,8 +239,8 @@ impl Erasure {
         Self { kept_by_hold: kept, resumes_at: Some(at.plus_seconds(HOLD_SECONDS)), ..self.clone() }
     }
 
-    /// Returns `true` if fewer rows are kept than before, so that a hold has ended and its rows were removed. Copies
-    /// learn that by one more `employee.erased`.
+    /// Returns `true` if fewer rows are kept than before, so that a hold has ended and its rows were removed. Clients
+    /// with a copy of the data learn of the removal by one more event `employee.erased`.
     #[must_use]
     pub const fn has_removed_kept(&self, kept: u32) -> bool {
         kept < self.kept_by_hold

@@ -84,7 +84,7 @@ impl ExportCursor {
                 ValueError::format("the `cursor` of a checkpoint of this organization, with the same `resources`")
             })?;
         if cursor.started_at < oldest_in_feed(now) {
-            let message = format!("is from an export of more than {FEED_DAYS} days ago; begin a new one");
+            let message = format!("must be from an export of the last {FEED_DAYS} days; begin a new export");
             return Err(ValueError::new(Code::OutOfRange, message));
         }
         Ok(cursor)

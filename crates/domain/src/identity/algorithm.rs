@@ -11,7 +11,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::fields::StringEnum;
 
-/// An algorithm of signatures with a public key. There is none with a shared secret, and not `none`.
+/// An algorithm of signatures with a public key. Algorithms with a shared secret, and `none`, are not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "UPPERCASE")]
 pub enum TokenAlgorithm {

@@ -80,8 +80,8 @@ impl IdentityProvider {
         Ok(Decision::for_creation(state, "identity_provider.create", vec![EventType::IdentityProviderCreated]))
     }
 
-    /// Checks that the caller has all the access that the provider gives. It has no end and no networks, so a caller
-    /// with an end or networks has less (decisions B7, B12).
+    /// Checks that the caller has all the access that the provider gives. A provider gives access without an end and
+    /// without networks, so a caller with an end or networks has less (decisions B7, B12).
     ///
     /// # Errors
     /// [`PermissionDenied::CannotGrant`].
@@ -104,8 +104,8 @@ impl IdentityProvider {
     /// Updates a provider, or returns `None` if nothing changes. `sealed` is the new client secret in its stored form;
     /// `Some(None)` removes it, `None` keeps it.
     ///
-    /// A caller who changes anything but the name, and does not only narrow what the provider gives, must have all the
-    /// access that it gives.
+    /// Every caller may rename or disable the provider, or reduce the access that it gives. For any other change, the
+    /// caller must have all the access that the updated provider gives.
     ///
     /// # Errors
     /// Returns [`DomainError::Denied`] for more access than the caller has, [`DomainError::Conflict`] for a status that
@@ -159,8 +159,8 @@ impl IdentityProvider {
         Decision::for_change(self, state, "identity_provider.rekey", vec![])
     }
 
-    /// Takes the proofs of the former state as far as they are about the same values. Another client id ends those of
-    /// all audiences: tokens for them were issued to another client.
+    /// Keeps the proofs of the former state whose values are still settings of the provider. Another client id ends
+    /// the proofs of all audiences, too: their tokens were issued to the former client.
     fn keep_proofs_of(&mut self, before: &Self, organization: OrganizationId) {
         let domain = |name: &String| {
             let entry = before.domains.iter().find(|entry| entry.domain == *name).cloned();
@@ -189,7 +189,8 @@ impl IdentityProvider {
         }
     }
 
-    /// Returns `true` if a change of the former provider to this one gives no more access.
+    /// Returns `true` if the change from `before` only renames or disables the provider, or narrows its scopes, admin
+    /// sessions or the lifetime of its sessions.
     fn only_narrows(&self, before: &Self) -> bool {
         let status = if self.status == Status::Disabled { before.status } else { self.status };
         let rest = Self {

@@ -58,8 +58,8 @@ impl IdentityProvider {
         self.domains.iter().filter(|entry| !entry.is_proven).map(|entry| entry.domain.as_str())
     }
 
-    /// Returns the values of the provider that the evidence proves, and adds a problem for each domain whose records
-    /// lack the one that proves it.
+    /// Returns the values of the provider that the evidence proves. Adds a problem to the evidence for each domain
+    /// without the TXT record that proves it, and for a token that proves nothing because no domain is proven.
     #[must_use]
     pub fn judge(&self, evidence: &mut ProviderEvidence) -> ProvenValues {
         let mut values = ProvenValues::default();

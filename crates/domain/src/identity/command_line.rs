@@ -1,7 +1,7 @@
 //! Sign-ins of the command line: a program on the person's machine gets the session instead of the browser (decision B10).
 //!
 //! The browser cannot exchange the code of such a sign-in: instead of its cookie, the exchange needs the verifier, which the
-//! program keeps. So the address alone gives no access, and neither does another program on the port.
+//! program keeps. So neither the redirect with the code nor another program that listens on the port gives access.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -76,7 +76,7 @@ pub fn name_program(verifier: &str) -> String {
     name_by_challenge(&challenge_of(verifier))
 }
 
-/// The prefix separates the names of programs from the ids of browsers.
+/// Returns the name of a program from its challenge. The prefix separates names of programs from ids of browsers.
 fn name_by_challenge(challenge: &str) -> String {
     format!("command-line {challenge}")
 }

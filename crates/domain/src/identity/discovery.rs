@@ -49,7 +49,8 @@ pub enum DiscoveryFlaw {
     Document(#[from] DocumentFlaw),
     /// The document names another issuer, or none.
     #[error(
-        "the discovery document names another issuer: compare them letter by letter, also the slash at the end"
+        "the discovery document names another issuer or none: compare its issuer with that of the identity provider \
+         letter by letter, also the slash at the end"
     )]
     Issuer,
     /// An address is missing.

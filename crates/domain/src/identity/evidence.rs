@@ -91,7 +91,7 @@ impl ProviderEvidence {
             Ok(proof) if !proof.has_client_id && proof.audiences.is_empty() => {
                 self.add_problem(
                     "token",
-                    "a sign-in proves the client id of a client with a secret, no token does",
+                    "a token does not prove the client id of a client with a secret: sign in to prove the client id",
                 );
             }
             Ok(proof) => self.token = Some(proof),

@@ -50,8 +50,8 @@ pub enum TokenFlaw {
     /// The client that the token was issued to is not accepted.
     #[error("the token was issued to another client")]
     AuthorizedParty,
-    /// There is no subject.
-    #[error("the token has no subject")]
+    /// The subject is missing, longer than 255 characters, or not valid.
+    #[error("the token has no valid subject")]
     Subject,
     /// A time is missing or is not an integer.
     #[error("the exp or iat of the token is missing, or a time of the token is no integer")]
@@ -65,8 +65,8 @@ pub enum TokenFlaw {
     /// The authentication context class is not the required one.
     #[error("the acr of the token is not the required one")]
     AuthenticationContext,
-    /// The time of the authentication is missing or too long ago.
-    #[error("the auth_time of the token is missing or too long ago")]
+    /// The time of the authentication is missing, too long ago or in the future.
+    #[error("the auth_time of the token is missing, too long ago or in the future")]
     AuthenticationTime,
     /// The nonce is not that of the sign-in.
     #[error("the nonce of the token is another one")]
@@ -80,7 +80,7 @@ pub enum TokenFlaw {
     /// The token tells of an event (`events`), as logout tokens do.
     #[error("the token tells of an event")]
     Event,
-    /// A logout token has no event of a logout, no subject, no `jti`, or a nonce.
+    /// A logout token has no event of a logout, no `jti`, neither a subject nor a session, or it has a nonce.
     #[error("the token is not a valid logout token")]
     Logout,
     /// A logout token is too old.

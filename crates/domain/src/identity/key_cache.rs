@@ -91,7 +91,8 @@ impl KeyCache {
         KeyPlan::Fetch
     }
 
-    /// Begins a fetch if most of the time of the keys is over, so that no request has to wait for their end.
+    /// Begins a fetch if three quarters of the time for which the keys are fresh are over. New keys then come before a
+    /// request has to wait for them.
     fn begin_refresh(&mut self, now: Timestamp) -> bool {
         let is_due = |stored: &StoredKeys| !stored.is_within(stored.fresh_seconds * 3 / 4, now);
         let is_running = self.is_fetching && self.was_fetched_within(FETCH_SECONDS, now);

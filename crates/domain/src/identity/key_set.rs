@@ -16,9 +16,11 @@ pub const MAX_KEYS: usize = 100;
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 /// Maximum size of an RSA exponent, in bytes, as ring has it.
 const MAX_EXPONENT_BYTES: usize = 5;
-/// Sizes of a coordinate of a curve, in bytes.
+/// Size of a coordinate of the curve P-256, in bytes.
 const P256_BYTES: usize = 32;
+/// Size of a coordinate of the curve P-384, in bytes.
 const P384_BYTES: usize = 48;
+/// Size of an Ed25519 public key, in bytes.
 const ED25519_BYTES: usize = 32;
 /// First byte of a point with both coordinates.
 const UNCOMPRESSED: u8 = 4;

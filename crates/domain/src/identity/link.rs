@@ -45,10 +45,11 @@ pub struct IdentityLink {
     pub confirmed_at: Option<Timestamp>,
     /// Time of the last change. It increases with every change.
     pub updated_at: Timestamp,
-    /// Time up to which tokens of the account were issued that are refused.
+    /// Latest time of issue at which tokens of the account are refused. `None` for no such limit.
     #[serde(skip)]
     pub tokens_after: Option<Timestamp>,
-    /// Time up to which bearer tokens of the account were issued that are refused, although other sessions of it last.
+    /// Latest time of issue at which bearer tokens of the account are refused after the logout of one session. Other
+    /// sessions of the account last.
     #[serde(skip)]
     pub bearer_tokens_after: Option<Timestamp>,
     /// Time of the removal of the link.

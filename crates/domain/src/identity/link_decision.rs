@@ -18,7 +18,7 @@ pub struct LinkSettings<'p> {
     pub rule: LinkRule,
     /// Proven domains, as they are registered, in lower case.
     pub proven_domains: &'p [String],
-    /// Time of the provider's creation. A later change of an address needs an admin.
+    /// Time of the provider's creation. If the address of a person changed later, an admin must make the link.
     pub created_at: Timestamp,
 }
 

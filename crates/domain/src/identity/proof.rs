@@ -126,8 +126,9 @@ impl IdentityProvider {
         domains.chain(values.audiences.iter().map(|audience| self.audience_proof(audience))).collect()
     }
 
-    /// Records values as proven, or returns `None` if there is none that is not. `holders` has the providers that hold a
-    /// proof of one of them. A proven client id or audience makes the provider active.
+    /// Records values as proven, or returns `None` if all of them are proven already or are not the provider's.
+    /// `holders` has the providers that hold a proof of one of the values. A proven client id or audience makes a
+    /// pending provider active.
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] for a value that another provider has proven. Only the organization of that

@@ -34,7 +34,8 @@ pub struct SessionBasis {
 }
 
 impl SessionBasis {
-    /// Returns `true` if the session has not ended, apart from the end of its person.
+    /// Returns `true` if session, provider and link permit the session at this time. [`SessionBasis::authenticate`]
+    /// checks the person, too.
     #[must_use]
     pub fn lasts(&self, at: Timestamp) -> bool {
         let Self { session, provider, link } = self;
@@ -95,10 +96,10 @@ pub fn hash_code(code: &str, browser: &str) -> KeyHash {
 }
 
 impl ApiKey {
-    /// Creates the key of a session with its code. The audit entry is that of the person.
+    /// Creates the key of a session with its code. The audit entry has the session as its target.
     ///
     /// # Errors
-    /// Never refuses a session, apart from the rules of every key.
+    /// The errors of [`ApiKey::create`], none of which a session causes.
     pub fn begin_session(
         start: SessionStart<'_>,
         basis: (&IdentityProvider, &IdentityLink, &Employee),

@@ -101,7 +101,7 @@ impl SignInDraft {
 /// The state of a sign-in. It is sealed, and the browser carries it to the provider and back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignInState {
-    /// Session that the sign-in begins. A state begins one session only, because two have not the same id.
+    /// Session that the sign-in begins. A state begins one session only, because no two sessions have the same id.
     #[serde(rename = "k", with = "id_text")]
     pub session: KeyId,
     /// Organization of the provider.
@@ -317,7 +317,8 @@ impl SignInRefusal {
 }
 
 impl IdentityProvider {
-    /// Returns `true` if people may sign in: the client id is proven, or the sign-in itself proves it by the client secret.
+    /// Returns `true` if people may sign in: the provider is not disabled, and the client id is proven, or the sign-in
+    /// itself proves it by the client secret.
     #[must_use]
     pub fn takes_sign_ins(&self) -> bool {
         let is_provable = !self.is_public_client() || self.proven_audiences.contains(&self.client_id);
@@ -331,8 +332,8 @@ impl IdentityProvider {
         ProvenValues { audiences: client_id.into_iter().collect(), ..ProvenValues::default() }
     }
 
-    /// Returns the provider of an organization at which a person signs in: the active one, or the only one that is not
-    /// proven yet. `None` if there are several.
+    /// Returns the provider of an organization at which a person signs in: the only active one, or the only pending
+    /// one if none is active. `None` if there is no provider, or if there are several.
     #[must_use]
     pub fn choose_for_sign_in(providers: &[Self]) -> Option<&Self> {
         let only = |status: Status| {

@@ -94,7 +94,8 @@ impl<'t> SignedToken<'t> {
     /// Verifies the signature with the key that fits the header.
     ///
     /// # Errors
-    /// Returns the flaw of the key or of the signature. [`TokenFlaw::UnknownKey`] may be one of a new key.
+    /// Returns the flaw of the key or of the signature. [`TokenFlaw::UnknownKey`] can mean that the provider has a new
+    /// key, which `keys` lacks.
     pub fn verify(self, keys: &KeySet) -> Result<VerifiedToken, TokenFlaw> {
         let algorithm = self.header.algorithm;
         let key = keys.select(algorithm, self.header.key_id.as_deref())?;
@@ -121,7 +122,7 @@ impl TokenHeader {
 }
 
 impl TokenKind {
-    /// Reads a media type, whose letters have no case (RFC 7515).
+    /// Reads a media type, which is compared without case (RFC 7515).
     fn read(word: Option<&str>) -> Result<Self, TokenFlaw> {
         let Some(word) = word else { return Ok(Self::Any) };
         let word = word.to_ascii_lowercase();

@@ -55,7 +55,8 @@ fn bad_responses_are_problems_with_their_subject() {
         format!("{KEYS}: the key set has no key that can verify tokens"),
         "example.com: no name server has answered".to_owned(),
         "token: the token has expired".to_owned(),
-        "token: a sign-in proves the client id of a client with a secret, no token does".to_owned(),
+        "token: a token does not prove the client id of a client with a secret: sign in to prove the client id"
+            .to_owned(),
     ];
     assert_eq!(evidence.problems, problems);
     assert!(!evidence.is_ok() && evidence.issuer.is_none() && evidence.token.is_none());
