@@ -249,8 +249,8 @@ impl Measurement {
 }
 
 impl Objective {
-    /// Checks in: sets the figures of the objective. Returns the objective after the check-in, and the decision that
-    /// adds the check-in. `author_exists` is `true` if the author of the draft exists.
+    /// Adds a check-in to the objective. Returns the objective with its new figures, and the decision that stores the
+    /// check-in. `author_exists` is `true` if the author of the draft exists.
     ///
     /// # Errors
     /// [`DomainError::Conflict`] unless the objective is approved or in progress; [`DomainError::Unprocessable`] for an
@@ -271,7 +271,7 @@ impl Objective {
             problems.add("author_id", author.not_found());
         }
         if draft.progress.is_some() && !self.key_results.is_empty() {
-            let message = "follows from the key results; omit it and state their values";
+            let message = "must be omitted for an objective with key results; state the values of the key results";
             problems.add("progress", ValueError::new(Code::NotPossible, message));
         }
         let (key_results, checked) = self.apply_measurements(&draft.measurements, &mut problems);
@@ -324,7 +324,7 @@ impl Objective {
     }
 }
 
-/// A changed key result as stores keep it. Decimals are numbers of ten-thousandths.
+/// A changed key result as stores keep it. Decimals are stored as integers, in ten-thousandths.
 #[derive(Serialize, Deserialize)]
 struct StoredChecked {
     id: String,

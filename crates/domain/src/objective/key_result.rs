@@ -107,7 +107,7 @@ impl Objective {
     }
 }
 
-/// A key result as stores keep it. Decimals are numbers of ten-thousandths.
+/// A key result as stores keep it. Decimals are stored as integers, in ten-thousandths.
 #[derive(Serialize, Deserialize)]
 struct StoredKeyResult {
     id: String,

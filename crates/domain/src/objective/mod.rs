@@ -241,7 +241,7 @@ impl Objective {
         self.last_check_in_at.unwrap_or(Timestamp::from_millis(0))
     }
 
-    /// Returns the present text and period.
+    /// Returns what a reviewer reads now: title, description, period and key results.
     #[must_use]
     pub fn content(&self) -> ReviewedContent {
         ReviewedContent {

@@ -64,7 +64,7 @@ pub(super) fn require(
         return unprocessable(parent_reference.not_found());
     };
     if parent.status == Status::Archived {
-        return unprocessable(ValueError::new(Code::InvalidState, "is archived; name one that is not"));
+        return unprocessable(ValueError::new(Code::InvalidState, "must be an objective that is not archived"));
     }
     if !scope.supports(parent.scope) {
         return unprocessable(ValueError::new(Code::ScopeMismatch, "must have a wider scope than the objective"));

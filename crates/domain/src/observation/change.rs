@@ -254,7 +254,7 @@ fn resolve_person(wanted: &Reference<EmployeeKind>, found: &References) -> Resul
 fn resolve_subject(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, ValueError> {
     let id = resolve_person(wanted, found)?;
     if found.people.get(&id) == Some(&Status::PendingInvite) {
-        return Err(ValueError::new(Code::InvalidState, "has not accepted the invitation yet"));
+        return Err(ValueError::new(Code::InvalidState, "must be a person who has accepted the invitation"));
     }
     Ok(id)
 }

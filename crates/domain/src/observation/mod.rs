@@ -50,9 +50,9 @@ impl StringEnum for Type {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
 pub enum Visibility {
-    /// The person sees it, and so do their managers and the requester of its assignment.
+    /// The person sees it, and so do their managers, the requester of its assignment, the author and org admins.
     Person,
-    /// Only the person's managers see it, beside its author.
+    /// Only the person's managers, the author and org admins see it.
     Managers,
 }
 

@@ -71,7 +71,7 @@ pub struct ReportingLine {
     pub status: Status,
     /// `true` if the manager is the person or reports to the person at any depth.
     pub is_below: bool,
-    /// Number of managers above the person after the change, or above the deepest of those who report to them.
+    /// Number of managers after the change above the person, or above the deepest person below them if that is more.
     pub depth: u32,
 }
 
@@ -343,7 +343,7 @@ pub fn too_wide() -> ValueError {
 fn department(wanted: &Reference<DepartmentKind>, found: &References) -> Result<DepartmentId, ValueError> {
     match (wanted.id, found.department_archived) {
         (Some(id), Some(false)) => Ok(id),
-        (Some(_), Some(true)) => Err(ValueError::new(Code::InvalidState, "is archived")),
+        (Some(_), Some(true)) => Err(ValueError::new(Code::InvalidState, "must not be archived")),
         _ => Err(wanted.not_found()),
     }
 }

@@ -143,7 +143,8 @@ impl Employee {
     }
 
     /// Replaces the hold. The audit entry tells that there is a hold, but not the reason: more people may read the
-    /// audit log than holds. `updated_at` stays, because it shows the time of the hold to all who read the person.
+    /// audit log than holds. `updated_at` stays, because a new one would show the time of the hold to all who read the
+    /// person.
     fn change_hold(&self, hold: Option<Hold>, action: &'static str) -> Decision<Self> {
         let hold_before = self.hold.is_some().then_some("set");
         let hold_after = match (&self.hold, &hold) {

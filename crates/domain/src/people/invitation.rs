@@ -198,8 +198,8 @@ impl Invitation {
         Self { mail, ..self }
     }
 
-    /// Records that the mail is over a daily limit. It is not sent if the recipient has reached the limit. If the
-    /// organization has reached it, the mail is sent on the next day.
+    /// Records that the mail is over a daily limit. A mail over a limit of its recipient is never sent. A mail over
+    /// the limit of the organization is sent on the next day.
     #[must_use]
     pub fn over_mail_limit(self, failure: MailFailure, at: Timestamp) -> Self {
         let end = self.expires_at();

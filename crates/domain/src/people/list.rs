@@ -163,7 +163,7 @@ impl Filter {
     /// result would tell values that are not shown.
     ///
     /// # Errors
-    /// `not_possible` for each filter by another field.
+    /// `not_possible` for each filter by a field that the viewer does not see of all people.
     pub fn check_sight(&self, viewer: Viewer, organization: &Organization) -> Result<(), ValidationErrors> {
         let mut problems = ValidationErrors::none();
         let hidden_filters = self.custom.iter().filter(|filter| !organization.shows_custom_field(&filter.key));

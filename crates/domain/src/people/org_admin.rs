@@ -1,4 +1,5 @@
-//! Org admins: who makes and unmakes them, and that the last active one stays (decision D12).
+//! Rules of org admins: their rights are given and taken in admin context only, and the last active org admin stays
+//! (decision D12).
 
 use super::{Employee, Role, Status};
 use crate::access::PermissionDenied;

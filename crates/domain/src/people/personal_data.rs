@@ -149,7 +149,8 @@ pub struct PersonalAuditEntry<'a> {
     pub context: &'a Origin,
 }
 
-/// A resource that is changed or quoted; the id only if the resource is about the person.
+/// The resource that an audit entry changed, or that a notification is about. `id` is `None` unless the entry or the
+/// notification is about the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the members are those of an entry")]
 pub struct PersonalTarget<'a> {

@@ -163,8 +163,8 @@ fn slug(text: &str) -> Result<(), ValueError> {
     Err(ValueError::format("a slug of lower-case letters, digits, - and _, other than `manual`"))
 }
 
-/// Returns the mappings after a patch. They belong to connectors of identity providers, and two custom fields
-/// never have the same path.
+/// Returns the mappings after a patch. Returns a problem for mappings of a connector that is not of the type `scim`,
+/// for too many of them, and for two custom fields with the same path.
 fn apply_mapping_patch(
     kind: Type,
     stored: &BTreeMap<String, String>,

@@ -21,7 +21,8 @@ pub struct BrakeCount {
     /// Number of people whose last deactivation was in a minute, by minute. Minutes are counted from 1970. At most 61
     /// entries.
     pub minutes: BTreeMap<i64, u32>,
-    /// Largest known base of the percentage within the period. 0 before the first count of the linked people.
+    /// Number of linked people that the percentage applies to, as counted last. 0 if they were not counted within the
+    /// period.
     pub people: u32,
     /// Time at which the linked people were counted.
     pub counted_at: Option<Timestamp>,

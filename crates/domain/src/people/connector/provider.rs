@@ -111,7 +111,7 @@ impl Connector {
         self.resumed_at.map_or(hour, |resumed| resumed.max(hour))
     }
 
-    /// Returns `true` if the provider may change people of a data set. A pause stops changes of the live one.
+    /// Returns `true` if the provider may change people of a data set. A pause stops changes of live data only.
     #[must_use]
     pub fn accepts_changes(&self, environment: Environment) -> bool {
         self.paused_at.is_none() || environment == Environment::Test

@@ -89,8 +89,8 @@ pub struct MailLimit {
     message: &'static str,
 }
 
-/// A limit of the invitation mails of one day that organizations share. A mail over the limit is sent on a later day,
-/// and nothing names the limit: the mails of one organization must not be a measure for another one.
+/// A limit of the invitation mails of one day that organizations share. A mail over the limit is sent on a later day.
+/// No response names the limit, because an organization must not learn how many mails other organizations send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedMailLimit {
     /// Counter of the mails.
@@ -137,9 +137,9 @@ pub fn recipient_limits(id: OrganizationId, email: &str, is_known_domain: bool) 
     vec![to_domain, to_mailbox]
 }
 
-/// Returns the limits that an organization shares with the others that are not known at the domain; none for an
-/// organization that is known there. They are counted after the limits of the organization, which a mail over a
-/// limit of its own must not use up, and the mailbox before the domain.
+/// Returns the limits that organizations share while they are not known at the domain; none for an organization that
+/// is known there. The caller counts the limits of the organization first, so that a mail over one of those uses up no
+/// shared limit, and then the shared limits in this order: mailbox, domain.
 #[must_use]
 pub fn shared_limits(email: &str, is_known_domain: bool) -> Vec<SharedMailLimit> {
     if is_known_domain {
