@@ -36,7 +36,7 @@ pub struct Conflict {
     /// The refused transition of a state machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempted_transition: Option<String>,
-    /// The resource that already has the unique value (decision D4).
+    /// Id of the resource that already has the unique value (decision D4). Absent if the caller does not see it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conflicting_id: Option<String>,
     /// The rule about the whole organization that the change would break.

@@ -49,7 +49,7 @@ impl<P: Clone> Update<P> {
         (self.patch.clone(), fields)
     }
 
-    /// Returns the patch if no rule but that of the fixed members needs the stored resource.
+    /// Returns the patch of an update that has no rule about the stored resource except that of the fixed members.
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.

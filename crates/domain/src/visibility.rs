@@ -48,7 +48,7 @@ impl Caller {
 /// The people who see one resource. Org admins and keys of the organization see it too.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Readers {
-    /// Every person of the organization sees it.
+    /// `true` if every person of the organization sees the resource.
     pub is_public: bool,
     /// People who see it because of their own part in it.
     pub people: Vec<EmployeeId>,

@@ -272,7 +272,8 @@ fn resolve_attributes(
         match found.attributes.get(&id) {
             None => Err(attribute.not_found()),
             Some(true) if !before.contains(&id) => {
-                Err(ValueError::new(Code::InvalidState, format!("{id} is archived")))
+                let message = format!("must not be archived when they are added; {id} is archived");
+                Err(ValueError::new(Code::InvalidState, message))
             }
             Some(_) => Ok(id),
         }

@@ -78,8 +78,8 @@ impl Retention {
     }
 }
 
-/// Returns the time of the run after one that was due at `due`: a multiple of 24 hours later, or one hour from now
-/// if the run ended at its maximum.
+/// Returns the time of the run after one that was due at `due`: the first time after `now` that is a multiple of 24
+/// hours later, or one hour from now if the run ended at its maximum.
 #[must_use]
 pub const fn next_run(due: Timestamp, now: Timestamp, has_more: bool) -> Timestamp {
     if has_more {

@@ -83,7 +83,7 @@ pub struct ScimUser {
     rest: UserDocument,
 }
 
-/// Returns the text of an attribute. Identity providers send numbers of employees as JSON numbers.
+/// Returns the text of an attribute. Some identity providers send employee numbers as JSON numbers.
 fn text_of(name: &str, value: Option<&Value>) -> Result<Option<String>, ScimError> {
     match value {
         None | Some(Value::Null) => Ok(None),

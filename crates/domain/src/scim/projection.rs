@@ -32,8 +32,8 @@ fn paths(name: &str, text: &str) -> Result<Vec<ScimPath>, ScimError> {
 }
 
 impl Projection {
-    /// Reads the parameters `attributes` and `excludedAttributes`. The first one wins; names that are no
-    /// attributes are ignored.
+    /// Reads the parameters `attributes` and `excludedAttributes`. With both, only `attributes` counts. Names that are
+    /// no attributes are ignored.
     ///
     /// # Errors
     /// `invalidValue` for more than 100 names.

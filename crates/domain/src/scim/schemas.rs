@@ -150,7 +150,7 @@ const ENTERPRISE_USER: &[Attribute] = &[
     attribute("manager", "complex", "Manager of the person.").with(MANAGER),
 ];
 
-/// Attributes that are accepted and not published: read-only, or stored as sent.
+/// Attributes that are accepted and not published: read-only, stored as sent, or never stored.
 const UNPUBLISHED: &[&str] = &[
     "id",
     "meta",
@@ -187,7 +187,7 @@ pub(super) fn canonical(name: &str) -> (ScimSchema, String) {
     }
 }
 
-/// Returns the canonical name of an attribute of the enterprise extension.
+/// Returns the enterprise extension and the canonical name of one of its attributes.
 pub(super) fn canonical_enterprise(name: &str) -> (ScimSchema, String) {
     let name = find_by_name(ENTERPRISE_USER, name).map_or(name, |known| known.name);
     (ScimSchema::Enterprise, name.to_owned())

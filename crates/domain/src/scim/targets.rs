@@ -18,7 +18,7 @@ pub enum ManagerTarget {
         id: EmployeeId,
         /// `true` if the manager is the person, or reports to them at any depth.
         is_below: bool,
-        /// Number of managers above the person under this manager, or above the deepest of those below them.
+        /// Number of managers that would be above the person, or above the deepest person below them if that is more.
         depth: u32,
     },
 }

@@ -82,7 +82,7 @@ fn role(character: char) -> Role {
     if character.is_emoji_char() { Role::Emoji } else { Role::Other }
 }
 
-/// Returns `true` for characters that only control the display of others: joiners, directions, skin tones.
+/// Returns `true` for characters that only control the display of other characters: joiners, directions, skin tones.
 const fn is_ignored(character: char) -> bool {
     matches!(character,
         '\u{ad}' | '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}'

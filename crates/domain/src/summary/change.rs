@@ -365,8 +365,12 @@ fn observations(
     let invalid_state = |message: String| Err(ValueError::new(Code::InvalidState, message));
     let check = |id: ObservationId| {
         found.observations.get(&id).map(|observation| match observation {
-            _ if Some(observation.employee_id) != about => invalid_state(format!("{id} is about another person")),
-            _ if observation.is_archived => invalid_state(format!("{id} is archived")),
+            _ if Some(observation.employee_id) != about => {
+                invalid_state(format!("must be about the person of the summary; {id} is about another person"))
+            }
+            _ if observation.is_archived => {
+                invalid_state(format!("must not be archived when they are added; {id} is archived"))
+            }
             _ => Ok(()),
         })
     };
