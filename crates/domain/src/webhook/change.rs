@@ -226,7 +226,7 @@ impl Subscription {
     /// stored form, `headers` the headers of the draft with sealed values.
     ///
     /// # Errors
-    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called (decision F1),
+    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called (decision F1), and
     /// [`DomainError::Denied`] for event types that the caller must not read (decision F6).
     pub fn create(
         id: WebhookId,
@@ -266,8 +266,8 @@ impl Subscription {
         Ok(decision)
     }
 
-    /// Returns the members that tell what the subscription sends and where, as changes. The audit log keeps them after
-    /// the subscription is gone.
+    /// Returns a change for each member that tells what the subscription sends and where. The audit log keeps them
+    /// after the subscription is deleted.
     fn member_changes(&self, change: impl Fn(serde_json::Value) -> Change) -> Changes {
         let members = [
             ("url", json!(without_path(&self.url))),
@@ -293,11 +293,11 @@ impl Subscription {
     /// the payload or the filter must be allowed to read the events before and after the change.
     ///
     /// `verdict` is the result of checking the URL of the patch, if it has one. `sealed` is the new secret in its
-    /// stored form, if the patch asks for one. `headers` has those headers of the patch that change, with sealed
-    /// values.
+    /// stored form, if the patch asks for one. `headers` has the headers that the patch sets or removes, without those
+    /// that it keeps, with sealed values.
     ///
     /// # Errors
-    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called, [`DomainError::Denied`] for event
+    /// Returns [`DomainError::Unprocessable`] for a URL that must not be called, and [`DomainError::Denied`] for event
     /// types that the caller must not read (decision F6).
     pub fn update(
         &self,
@@ -368,9 +368,10 @@ impl Subscription {
 
     /// Returns the secrets after a rotation.
     ///
-    /// Without an overlap the newest secret so far gets 24 hours, and older ones keep their ends. A given overlap
-    /// bounds all of them, so that one request ends a leaked secret. Above [`MAX_SECRETS`] the oldest ones are
-    /// dropped: a refusal would let any client with `webhooks:write` block the owner's rotation.
+    /// Without `overlap_seconds` the secret that was the newest signs for 24 more hours, and older ones keep their
+    /// ends. With it no earlier secret signs for longer than that, so that one request can end a leaked secret. Above
+    /// [`MAX_SECRETS`] the oldest ones are dropped: a refusal would let any client with `webhooks:write` block the
+    /// owner's rotation.
     fn rotate_secrets(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
         let default_end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
         let latest_end = overlap_seconds.map(|seconds| at.plus_seconds(seconds));

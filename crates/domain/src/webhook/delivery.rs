@@ -194,15 +194,15 @@ impl Delivery {
         Self { status: next.status(), next_attempt_at: next.next_attempt_at(), delivered_at, ..self }
     }
 
-    /// Returns the time in the id, by which the log is sorted and pruned: when the attempt began, or earlier, when
-    /// a client was told the id.
+    /// Returns the time in the id, by which the log is sorted and pruned. The attempt began at this time, or later if
+    /// a client was told the id in advance.
     #[must_use]
     pub fn logged_at(&self) -> Timestamp {
         Timestamp::from_millis(i64::try_from(self.id.ulid().timestamp_ms()).unwrap_or(i64::MAX))
     }
 }
 
-/// Reads the event id as receivers see it, including that of a test.
+/// The parameter for the event id as receivers see it: that of a test begins with `evt_test_`.
 const EVENT_ID: Param<EventId> =
     params::param("filter[event_id]", "Only attempts for this event.", ValueForm::Id(EventKind::PREFIX), |text| {
         match text.strip_prefix("evt_test_") {

@@ -1,5 +1,5 @@
-//! Failing subscriptions: when the event `webhook.failing` is due, and which subscriptions get events about
-//! subscriptions (decisions F3, F9).
+//! Failing subscriptions: when the event `webhook.failing` is due, and to which subscriptions events about
+//! subscriptions are sent (decisions F3, F9).
 
 use serde::Deserialize;
 
@@ -20,8 +20,9 @@ impl Job {
     /// Returns the change of the subscription's health by the next attempt, if it has this result and ends at
     /// `at`.
     ///
-    /// A delivery of an event about a subscription does not make the receiving subscription failing. Otherwise two
-    /// subscriptions that reject only such events would cause further ones for each other without end.
+    /// A failed delivery of an event about a subscription does not make the subscription that gets it failing.
+    /// Otherwise, if the receivers of two subscriptions reject only such events, each failure would cause an event for
+    /// the other one without end.
     #[must_use]
     pub fn health(&self, outcome: AttemptOutcome, status: Status, at: Timestamp) -> HealthDelta {
         let counts = self.origin != DeliveryOrigin::Test;

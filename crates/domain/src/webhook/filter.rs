@@ -74,7 +74,7 @@ pub enum DepartmentFact {
     OfPerson(EmployeeId),
 }
 
-/// Checks that this caller may choose events by this filter. The events that a filter by department selects tell who
+/// Checks that this caller may use this filter. A caller sees from the events that a filter by department selects who
 /// belongs to the department (decision F13).
 ///
 /// # Errors

@@ -69,8 +69,8 @@ struct ThinData<'a> {
 }
 
 /// Returns the thin body of an event, made from its full one. `api_url` is the public address of the API, such as
-/// `https://feedback.example.com/v1`. A test event has no resource, and `retention.removed` has only ids of removed
-/// ones, so their bodies stay as they are.
+/// `https://feedback.example.com/v1`. A test event has no resource, and the event `retention.removed` has only ids of
+/// removed resources, so their bodies stay as they are.
 ///
 /// Text is never taken over from the full body: only ids, and words of the service.
 #[must_use]

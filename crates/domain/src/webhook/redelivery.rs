@@ -102,7 +102,7 @@ impl ReplayOrder {
     /// without test events.
     ///
     /// # Errors
-    /// The first reason against a type that the order names.
+    /// The access that the caller lacks for a type that the order names.
     pub fn types(&self, subscription: &Subscription, caller: &Caller) -> Result<Vec<EventType>, PermissionDenied> {
         let mut types = vec![];
         for kind in EventType::ALL.iter().copied().filter(|kind| *kind != EventType::TestPing) {

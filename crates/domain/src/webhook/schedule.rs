@@ -105,10 +105,10 @@ impl Schedule {
         }
     }
 
-    /// Decides about a retry when its subscription becomes active again; `first` is when the delivery was first
-    /// due.
+    /// Decides about a retry when its subscription becomes active again. A retry whose time has passed is attempted
+    /// now.
     ///
-    /// `due` is the planned time of the retry. A missed retry is due now.
+    /// `first` is the time when the first attempt of the delivery was due, `due` the planned time of the retry.
     #[must_use]
     pub fn resume(&self, first: Timestamp, due: Timestamp, now: Timestamp) -> ResumedRetry {
         if now > first.plus_seconds(self.window_seconds()) {

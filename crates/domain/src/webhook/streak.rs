@@ -74,7 +74,8 @@ pub struct HealthDelta {
 }
 
 impl HealthDelta {
-    /// Creates the change for one attempt. A test sets the result but does not count (decision F7).
+    /// Creates the change for one attempt. `counts` is `false` for a test, which sets the result but leaves the streak
+    /// as it is (decision F7).
     #[must_use]
     pub fn from_attempt(outcome: AttemptOutcome, status: Status, counts: bool, at: Timestamp) -> Self {
         let streak = if counts { Streak::default().record_attempt(outcome, at) } else { Streak::default() };

@@ -34,7 +34,7 @@ impl ReceiverUrl {
         if text.chars().nth(URL_CHARS).is_some() {
             return Err(ValueError::new(Code::TooLong, format!("must have at most {URL_CHARS} characters")));
         }
-        // The URL parser would drop these silently and call a different URL than the one given.
+        // The URL parser drops these characters without an error, so the service would call a URL other than this one.
         if text.chars().any(|character| character.is_control() || character.is_whitespace() || character == '\\') {
             return Err(ValueError::format("a URL without spaces, backslashes and control characters"));
         }

@@ -1,4 +1,5 @@
-//! Topics of a subscription: event types, or all of them, and those that a caller may be sent (§2.4, decision F6).
+//! Topics of a subscription: single event types or all of them, and which of them a caller may have sent (§2.4,
+//! decision F6).
 
 use serde::{Serialize, Serializer};
 
@@ -93,7 +94,7 @@ impl Topics {
     /// types that the caller may read. If these are all types, the result is `*`, which includes later types.
     ///
     /// # Errors
-    /// The first reason against a type that is named.
+    /// The access that the caller lacks for a type that is an entry of its own.
     pub fn granted_to(&self, caller: &Caller, payload: PayloadForm) -> Result<Self, PermissionDenied> {
         let may_get = |kind: EventType| payload.may_reach(caller, kind);
         let mut topics = vec![];
@@ -197,7 +198,7 @@ mod tests {
             -1
         );
 
-        // A key that changes which events are sent, where they go, or what is in them, needs the access as well.
+        // A key that changes which events are sent, where they go, or what is in them, must be allowed to read them.
         let mut subscription_before = create_by(&unbound(AccessLevel::Admin), two_types).unwrap();
         let patch = |webhook: &Subscription, body: &str| {
             let patch = Patch::parse(object(body)).resolve_with(webhook).unwrap();
@@ -214,7 +215,7 @@ mod tests {
         for body in [r#"{"active":false}"#, r#"{"description":"x"}"#, r#"{"rotate_secret":true}"#] {
             assert!(patch(&subscription_before, body).is_ok(), "{body}");
         }
-        // An accepted change of the URL would send events to the new URL after the owner restores the types.
+        // If this change of the URL were accepted, the new URL would get events once the owner restores the types.
         subscription_before.event_types = Topics::new([Topic::Every]);
         assert_eq!(patch(&subscription_before, other[0]).unwrap_err(), lacking);
         subscription_before.effective_event_types = every.effective_event_types.clone();
