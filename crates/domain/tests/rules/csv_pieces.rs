@@ -1,4 +1,5 @@
-//! Tests of the progress of work on a CSV file: each pass counts all cells, and at most one row at once.
+//! Tests of the progress of work on a CSV file: each pass reports all cells, and not many more than those of one row
+//! in one call.
 
 use std::collections::HashSet;
 
@@ -42,7 +43,8 @@ fn work_on_a_file_counts_the_cells_of_each_row() {
     let progress = &mut |cells| pieces.0.push(cells);
     let plan = csv::plan_in_pieces(&file, &known, &HashSet::new(), &options, &mut ids, progress);
     assert_eq!(plan.steps.len(), ROWS * 9 / 10);
-    // All rows are matched, read and completed. Those of valid cells get managers, are decided and finished.
+    // All rows go through three passes: they are matched, read and completed. Rows with valid cells go through three
+    // more: they get managers, are decided and finished.
     pieces.assert(3 * ROWS + 3 * plan.steps.len(), "plan");
     let mut pieces = Pieces::default();
     let progress = &mut |cells| pieces.0.push(cells);

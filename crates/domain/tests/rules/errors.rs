@@ -48,7 +48,8 @@ fn collect(folder: &Path, names: &mut BTreeSet<String>) {
                 continue;
             };
             let error = error.trim().trim_end_matches('>').rsplit("::").next().unwrap();
-            // `Error` is the type of a serializer, `Self` is named elsewhere, one letter is a parameter.
+            // `Error` is the type of a serializer, `Self` has its name in other signatures, and one letter is a type
+            // parameter.
             let is_named = error.len() > 1 && error.chars().all(char::is_alphanumeric);
             if is_named && !["Error", "Self"].contains(&error) {
                 names.insert(error.to_owned());

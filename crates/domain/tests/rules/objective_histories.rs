@@ -15,7 +15,7 @@ use crate::round_trip::plain_objective;
 const HISTORIES: [usize; 2] = [1_000, 10_000];
 const AT: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
-/// A step of a history. Values are ten-thousandths.
+/// A step of a history. Values are ten-thousandths, and the target of a key result is `start + way`.
 #[derive(Debug, Clone)]
 enum Step {
     /// Adds a key result.
@@ -24,7 +24,7 @@ enum Step {
     Remove(usize),
     /// Changes the bounds and the weight of one of the key results.
     Change { which: usize, start: i64, way: i64, weight: u8 },
-    /// Checks in with a value of one of the key results, or with a progress.
+    /// Checks in with a value of one of the key results, or with the progress `stated` if there are none.
     Check { which: usize, value: i64, stated: u8 },
 }
 
@@ -158,7 +158,7 @@ proptest! {
         for (number, step) in (1_u128..).zip(steps) {
             let count = model.measures.len();
             objective = match step {
-                // The product of four denominators fits into the integers of the model.
+                // At most four key results, because the product of their denominators must fit into an `i128`.
                 Step::Add { start, way, weight } if count < 4 => {
                     let id = Id::from_ulid(Ulid(number));
                     model.measures.push(Measure { id, start, target: start + way, checked: None, weight });

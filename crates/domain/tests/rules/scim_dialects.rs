@@ -1,5 +1,6 @@
 //! Dialects of identity providers as data: each row of `scim_dialects/dialects.json` is a request and the attributes that
-//! the user has afterwards, or the error. Mutations of the requests never panic and keep the rules of a user.
+//! the user has afterwards, or the error. Mutated requests never cause a panic, and the user after an accepted one
+//! reads the same once it is stored.
 
 mod mutate;
 
@@ -43,7 +44,7 @@ fn rows() -> Vec<Object> {
     serde_json::from_str(DIALECTS).unwrap()
 }
 
-/// The person of rows without a state of their own.
+/// Returns the body that creates the user of a row without the member `before`.
 fn usual_person() -> Object {
     object(
         r#"{"userName":"ada@example.com","externalId":"00u-1","name":{"givenName":"Ada","familyName":"Lovelace"},

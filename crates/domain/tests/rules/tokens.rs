@@ -1,5 +1,5 @@
-//! Tokens of identity providers: a provider of these tests signs good and hostile ones, and each hostile one is refused
-//! with its cause.
+//! Tokens of identity providers: the tests have a provider that signs good and hostile tokens. Each hostile one is
+//! refused with its cause.
 
 mod bearer;
 mod discovery;
@@ -23,7 +23,7 @@ const ISSUER: &str = "https://id.example.com";
 const AUDIENCE: &str = "https://candor.example.com";
 const CLIENT: &str = "candor-console";
 const SUBJECT: &str = "248289761001";
-/// Time of all judgements, in Unix seconds.
+/// Time at which all tokens are checked, in Unix seconds.
 const NOW: i64 = 1_800_000_000;
 /// Name of the event of a logout.
 const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";

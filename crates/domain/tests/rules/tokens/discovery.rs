@@ -1,4 +1,4 @@
-//! Discovery documents: each flaw is told, and all at once.
+//! Discovery documents: each flaw is reported, and all flaws of a document together.
 
 use candor_domain::identity::discovery::{ADDRESS_CHARS, ClientAuthentication, DiscoveryFlaw, ProviderMetadata};
 use candor_domain::identity::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES};

@@ -1,4 +1,4 @@
-//! Evidence of a check: good responses add findings, bad ones add problems.
+//! Evidence of the check of an identity provider: good responses add findings, bad ones add problems.
 
 use candor_domain::identity::discovery::DiscoveryFlaw;
 use candor_domain::identity::evidence::ProviderEvidence;

@@ -134,7 +134,7 @@ fn hostile_logout_token_is_refused_with_its_cause() {
     ];
     for (name, claims, flaw) in table {
         let token = mint.token("RS256", &claims);
-        // An ID token has no jti, too.
+        // The last row has the same cause as a missing event or jti, because an ID token has neither.
         assert_eq!(verify(&mint, &token).unwrap().to_logout(&rules(), now()).map(|_| ()), Err(flaw), "{name}");
     }
     let access_header = r#"{"alg":"EdDSA","kid":"ed","typ":"at+jwt"}"#;

@@ -66,7 +66,7 @@ impl Mint {
         (n, e)
     }
 
-    /// Returns a token in good order, signed with the algorithm.
+    /// Returns a token signed with the algorithm, whose header names the algorithm and its key.
     pub(super) fn token(&self, algorithm: &str, claims: &Value) -> String {
         let id = match algorithm {
             "ES256" => "p256",
@@ -104,7 +104,7 @@ impl Mint {
         }
     }
 
-    /// Returns the HMAC that an attacker makes with a public key as the secret.
+    /// Returns the token of an attacker who uses a public key as the secret of an HMAC.
     pub(super) fn hmac_token(key: &[u8], header: &str, claims: &str) -> String {
         let message = format!("{}.{}", encode(header.as_bytes()), encode(claims.as_bytes()));
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), message.as_bytes());

@@ -1,4 +1,4 @@
-//! Proof of client id and audiences by a posted token.
+//! Proof of a provider's client id and audiences by a token that an admin sends to the check.
 
 use candor_domain::identity::claims::TokenRules;
 use candor_domain::identity::flaw::TokenFlaw;

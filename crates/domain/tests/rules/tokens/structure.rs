@@ -18,7 +18,7 @@ fn resign(token: &str, signature: &[u8]) -> String {
     format!("{message}.{}", encode(signature))
 }
 
-/// Returns the token with a header of other members, signed in good order.
+/// Returns a token with these members in its header and a valid signature.
 fn with_header(mint: &Mint, members: &Value) -> String {
     let mut header = json!({"alg": "EdDSA", "kid": "ed"});
     header.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
