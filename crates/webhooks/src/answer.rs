@@ -1,4 +1,4 @@
-//! Draining of response bodies.
+//! Reads the rest of a response, so that its connection can be used for another request.
 
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
 //! Sends webhooks over hyper to vetted addresses, within limits that a receiver cannot exceed.
 //!
-//! Every attempt looks up the host and refuses it if any address is not public ([`policy`](candor_outbound::policy)).
-//! It then opens or reuses a connection to one of these addresses. Redirects are not followed, and proxies are not
-//! used. Only the head of the response matters; at most 4 KiB of the body are read to keep the connection.
+//! Every attempt looks up the host and refuses it if any address is neither public nor in a trusted network
+//! ([`policy`](candor_outbound::policy)). It then opens or reuses a connection to one of these addresses. Redirects
+//! are not followed, and proxies are not used. Only the head of the response matters; at most 4 KiB of the body are
+//! read to keep the connection.
 
 mod answer;
 mod drains;

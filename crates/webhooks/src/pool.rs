@@ -1,4 +1,4 @@
-//! A pool of idle connections, by receiver and vetted address.
+//! A pool of connections that are idle or shared, by receiver and vetted address.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -13,9 +13,9 @@ use url::Url;
 const MAX_PER_KEY: usize = 32;
 /// Maximum number of idle connections in total. Each holds a socket and a few KiB.
 const MAX_KEPT: usize = 512;
-/// Longest time that a connection stays idle. Most servers keep idle connections for at least five seconds. If a
-/// server closes a connection while a request is being sent, the attempt fails, because the server may have read
-/// the request.
+/// Longest time that a connection stays idle. It is shorter than the five seconds for which most servers keep idle
+/// connections: if a server closes a connection while a request is being sent, the attempt fails, because the server
+/// may have read the request.
 const MAX_IDLE: Duration = Duration::from_secs(4);
 
 /// The peer of a connection: the certificate was verified for this host, and the address was vetted for it.

@@ -29,7 +29,8 @@ use crate::pool::{Key, Pool};
 
 /// Longest check of a subscription's URL. A name server that takes longer counts as not knowing the host.
 const JUDGE_WITHIN: Duration = Duration::from_secs(5);
-/// Maximum number of bytes of one response: everything up to the head, and the part of the body that is read.
+/// Maximum number of bytes of one response: informational responses before it, its head, and the part of the body that
+/// is read.
 const ANSWER_BYTES: u64 = 64 * 1024;
 /// Longest wait for a connection to be ready for another request after a response.
 const READY_WITHIN: Duration = Duration::from_secs(1);
@@ -152,7 +153,7 @@ impl Sender {
         let headers = headers(request)?;
         if let Some((address, connection)) = self.inner.pool.take(url, &addresses) {
             match self.exchange(url, &headers, &request.body, address, connection).await {
-                // The receiver closed the idle connection, which is no failure of this attempt.
+                // The receiver closed the idle connection before the request was sent, so a new connection is opened.
                 Err(NoResponse::Unsent) => {}
                 Err(NoResponse::Failed(reason)) => return Err(reason.into()),
                 Ok(answered) => return Ok(answered),
@@ -217,8 +218,8 @@ impl Sender {
     }
 }
 
-/// A guard that drops a shared connection from the pool if a request on it gets no response, even because of a
-/// timeout. The next attempt must not wait for the same silent connection.
+/// A guard that drops a shared connection from the pool if a request on it gets no response, for example until the
+/// deadline. The next attempt must not wait for the same silent connection.
 struct SharedGuard<'a> {
     pool: &'a Pool,
     key: &'a Key,

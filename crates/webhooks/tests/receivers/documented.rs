@@ -20,7 +20,7 @@ const PAGE: &str = include_str!("../../../../docs/webhooks.md");
 const SECONDS: i64 = 1_772_352_930;
 const EVENT: &str = "evt_01ARZ3NDEKTSV4RRFFQ69G5FAV";
 
-/// Returns the code block behind the mark `<!-- example: NAME -->` of the page.
+/// Returns the code block after the comment `<!-- example: NAME -->` of the page.
 fn example(name: &str) -> &'static str {
     let mark = format!("<!-- example: {name} -->\n```");
     let (_, behind) = PAGE.split_once(&mark).unwrap_or_else(|| panic!("no example {name}"));

@@ -96,7 +96,7 @@ pub(crate) async fn serve(mut socket: TcpStream, answer: &'static [u8]) {
     }
 }
 
-/// Reads one request with the body length that its head states.
+/// Reads one request up to the body length that its head states. Returns `None` if the connection ends before.
 pub(crate) async fn request<S: AsyncRead + Unpin>(socket: &mut S) -> Option<String> {
     let mut read = Vec::new();
     loop {
@@ -145,7 +145,7 @@ pub(crate) async fn told(sender: &Sender, request: WebhookRequest) -> (u16, Atte
     (response_status, outcome)
 }
 
-/// Makes one attempt and returns what the log says about its failure.
+/// Makes one attempt and returns the `failure_detail` for the delivery log.
 pub(crate) async fn detail(sender: &Sender, request: WebhookRequest) -> Option<String> {
     let attempt = tokio::time::timeout(PATIENCE, sender.send(request)).await;
     attempt.expect("the attempt ends at its deadline").failure_detail
