@@ -1,4 +1,4 @@
-//! Maps of short values by key, which clients choose: custom fields of people and metadata of other resources
+//! Maps of short values by keys that clients choose: custom fields of people and metadata of other resources
 //! (§2.1, §2.3, decisions A8, D7, D11).
 //!
 //! All of them have the same rules. A body is merged key by key, null removes a key, and the bounds apply to the
@@ -47,7 +47,7 @@ pub trait KeyedValue: Clone {
     /// The problem of the value, without its field.
     fn parse(value: &Value, max_chars: usize) -> Result<Self, ValueError>;
 
-    /// Returns the description of a map of such values.
+    /// Returns the shape of a map of values of this type, for the OpenAPI document.
     fn shape(limits: KeyedLimits) -> Shape;
 }
 

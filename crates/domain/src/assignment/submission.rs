@@ -178,7 +178,7 @@ impl Assignment {
     }
 }
 
-/// Returns the places of the observations with the external id of an earlier one.
+/// Returns the indexes of the observations that have the external id of an earlier observation of the submission.
 fn repeated_external_ids(drafts: &[observation::Draft]) -> Vec<usize> {
     let mut external_ids = BTreeSet::new();
     let is_repeated = |(_, draft): &(usize, &observation::Draft)| {
@@ -187,7 +187,7 @@ fn repeated_external_ids(drafts: &[observation::Draft]) -> Vec<usize> {
     drafts.iter().enumerate().filter(is_repeated).map(|(at, _)| at).collect()
 }
 
-/// Creates the observations. Collects the problems of every one before failing.
+/// Creates the observations of a submission. If some are invalid, returns the problems of all of them.
 fn create_observations(
     drafts: Vec<observation::Draft>,
     ids: impl Fn() -> ObservationId,

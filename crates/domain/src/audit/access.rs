@@ -1,5 +1,5 @@
-//! The access that a caller needs to see the values of a resource outside of its own GET, such as in the audit log
-//! (decisions F6, G): that of GET, with scope, admin context and sight.
+//! The access that a caller needs to see the values of a resource in another response than its own GET, such as in the
+//! audit log (decisions F6, G). It is the access of GET: scope, admin context and the need to see the whole data set.
 
 use super::{AuditEntry, Target};
 use crate::access::{Access, Caller, Permission};

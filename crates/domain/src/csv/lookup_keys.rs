@@ -55,8 +55,8 @@ impl File {
 }
 
 impl CsvRow {
-    /// Makes the key of a trimmed cell. A text that is too long for its column gets no key, because the row is refused
-    /// and the work grows with the text. The key of such an address is the address itself.
+    /// Sets the key of a trimmed cell. For a text that is too long for its column no key is computed, because the row
+    /// is refused and the work grows with the text: `email_key` is then the text itself, the other keys stay `None`.
     pub(super) fn make_key(&mut self, column: &Column, text: &str) {
         match column {
             Column::Email if text.len() <= ADDRESS_BYTES => self.email_key = address_key(text),

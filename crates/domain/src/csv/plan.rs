@@ -155,7 +155,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Reports a row as work: the lookups of its cells, and the copy of the stored person.
+    /// Reports the work on a row, in cells: the lookups of its cells, and the copy of the stored person.
     fn count_row(&mut self, at: usize) {
         let stored_fields = self.stored_employee(at).map_or(0, |person| person.custom_fields.0.len());
         (self.progress)(self.file.row_cells(&self.file.rows[at]) + stored_fields);
@@ -200,7 +200,7 @@ impl Planner<'_> {
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }
         }
-        // A later rejection of a manager's row also rejects rows that are already decided: drops their decisions.
+        // The rejection of a manager's row also rejects the rows of reports. Drops decisions that were made before.
         for at in 0..self.outcomes.len() {
             if self.outcomes[at].is_some() {
                 self.decided[at] = None;

@@ -2,8 +2,8 @@
 
 use super::scan::Record;
 
-/// Function that is called during long work on a file, with the number of cells since its last call. Each call counts
-/// at most one row, so that a caller can do other work after every few rows.
+/// Function that is called during long work on a file, with the number of cells since its last call. A call counts the
+/// cells of one row, or one cell for each row of the file, so that a caller can do other work in between.
 pub type CellCounter<'p> = dyn FnMut(usize) + 'p;
 
 /// The cells of a row that are not empty, in the order of their columns. One text holds all of them, because a file has

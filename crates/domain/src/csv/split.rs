@@ -42,7 +42,7 @@ impl Part {
     }
 }
 
-/// Returns the place of a row among those behind the header, from its number in a part.
+/// Returns the index of a row among the rows after the header, from its number in a part.
 fn place(number: u32) -> Option<usize> {
     usize::try_from(number).ok()?.checked_sub(2)
 }
@@ -63,7 +63,7 @@ impl Split {
     /// would miss a column of statuses whose leavers are in another part.
     ///
     /// # Errors
-    /// Those of [`super::File::ignore_columns`].
+    /// The errors of [`super::File::ignore_columns`].
     pub fn ignore_columns(&mut self, names: &[String]) -> Result<(), ValidationErrors> {
         check_ignored(&mut self.unknown, names)
     }

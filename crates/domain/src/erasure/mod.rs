@@ -233,7 +233,7 @@ impl Erasure {
         self.completed_at.is_none().then(|| self.resumes_at.unwrap_or(self.requested_at))
     }
 
-    /// Postpones the rest by a day, because a legal hold keeps this number of rows.
+    /// Postpones the rest of the erasure by a day, because legal holds keep `kept` rows.
     #[must_use]
     pub fn wait_for_holds(&self, kept: u32, at: Timestamp) -> Self {
         Self { kept_by_hold: kept, resumes_at: Some(at.plus_seconds(HOLD_SECONDS)), ..self.clone() }
@@ -246,7 +246,7 @@ impl Erasure {
         kept < self.kept_by_hold
     }
 
-    /// Records that some holds have ended, and postpones the rest.
+    /// Records that some legal holds have ended, and postpones the removal of the `kept` rows that others still keep.
     pub fn continue_after_hold(&self, kept: u32, at: Timestamp) -> Decision<Self> {
         Decision::for_change(self, self.wait_for_holds(kept, at), "erasure.continue", vec![])
     }

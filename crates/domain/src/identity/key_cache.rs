@@ -59,7 +59,7 @@ struct StoredKeys {
 pub enum KeyPlan {
     /// The request uses these keys. A key that is not among them is unknown.
     Use(Arc<KeySet>),
-    /// The request uses these keys, and its owner fetches the key set meanwhile and reports the result.
+    /// The request uses these keys. The owner of the cache fetches the key set meanwhile and reports the result.
     Refresh(Arc<KeySet>),
     /// The request fetches the key set and reports the result; then it asks again.
     Fetch,
@@ -110,7 +110,8 @@ impl KeyCache {
         self.last_fetch = Some(now);
     }
 
-    /// Replaces the keys by a set that came in good order. `max_age` is that of the response, in seconds.
+    /// Ends a fetch that succeeded: replaces the keys by the fetched ones. `max_age` is that of the response, in
+    /// seconds.
     pub fn store(&mut self, keys: KeySet, max_age: Option<i64>, now: Timestamp) {
         let fresh_seconds = max_age.unwrap_or(MAX_FRESH_SECONDS).clamp(MIN_FRESH_SECONDS, MAX_FRESH_SECONDS);
         self.stored = Some(StoredKeys { keys: Arc::new(keys), fetched_at: now, fresh_seconds });

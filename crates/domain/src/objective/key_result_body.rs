@@ -92,7 +92,8 @@ fn place(at: usize, member: &str) -> String {
     format!("{NAME}[{at}].{member}")
 }
 
-/// Reads an entry. If `is_kept`, it is a stored key result, whose members are checked with the stored ones.
+/// Reads an entry. `is_kept` is `true` for a stored key result, whose members [`check_against`] checks together with
+/// the stored ones.
 fn read_entry(fields: &mut Fields, id: Option<Reference<KeyResultKind>>, is_kept: bool) -> Option<Entry> {
     let title = fields.required_unless(&TITLE, is_kept);
     let (metric, unit) = (fields.present(&METRIC), fields.nullable(&UNIT));

@@ -1,4 +1,5 @@
-//! A SCIM user as sent: attributes in their canonical case, by schema. Operations change a document as a whole.
+//! A SCIM user as sent: attributes in their canonical case, by schema. The operations of a PATCH are applied to a
+//! document together: all of them or none.
 
 mod bounds;
 mod entries;

@@ -1,4 +1,4 @@
-//! Meaning of a SCIM user for an employee.
+//! Reads the values of an employee from a SCIM user.
 
 use super::custom_mapping::CustomMapping;
 use super::document::{UserDocument, main_address, manager_text};
@@ -56,7 +56,7 @@ impl ManagerReference {
     }
 }
 
-/// The meaning of a SCIM user. `None` means that the document does not have the attribute.
+/// The values that a SCIM document states about a person. `None` means that the document does not have the attribute.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScimUser {
     /// Name by which the identity provider knows the person, as sent.

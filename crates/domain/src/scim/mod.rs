@@ -2,7 +2,7 @@
 //!
 //! The module reads the dialects of the identity providers into one form, a [`UserDocument`]. A creation and a
 //! replacement are a document; a PATCH is a list of [`PatchOperation`]s that change one. [`ScimUser`] is the
-//! meaning of a document for an employee. Attributes that Candor does not model are kept and returned as sent.
+//! values of an employee that a document states. Attributes that Candor does not model are kept and returned as sent.
 
 mod cursor;
 mod custom_mapping;

@@ -29,7 +29,7 @@ pub const ROTATION_OVERLAP_SECONDS: i64 = 86_400;
 pub const MAX_ROTATION_OVERLAP_SECONDS: i64 = 604_800;
 /// Largest value of `max_per_second`.
 pub const MAX_RATE: i64 = 1_000;
-/// Maximum number of entries of `event_types`, including duplicates; four times the catalog.
+/// Maximum number of entries of `event_types`, including duplicates. The catalog has fewer types.
 pub const MAX_TOPICS: usize = 100;
 /// Maximum number of secrets that sign at one time. Each adds 68 bytes to the signature header, and receivers
 /// limit the size of headers.

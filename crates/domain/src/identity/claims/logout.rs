@@ -49,7 +49,7 @@ impl VerifiedToken {
         if now.saturating_sub(issued_at) > MAX_LOGOUT_AGE_SECONDS {
             return Err(TokenFlaw::TooOld);
         }
-        // Earlier drafts have no `exp`; the age limits such tokens.
+        // Tokens by earlier drafts of the specification have no `exp`. Their age is limited by `iat`.
         if let Some(expires_at) = seconds(claims, "exp")? {
             check_expiry(expires_at, now)?;
         }

@@ -19,7 +19,7 @@ pub struct Brake {
 }
 
 impl Default for Brake {
-    /// Returns a fifth of the people, and at least 20.
+    /// Returns the brake of a new connector: 20 percent of the linked people, and at least 20 deactivations.
     fn default() -> Self {
         Self { percent: 20, at_least: 20 }
     }
@@ -35,8 +35,8 @@ pub struct LinkedPeople {
 }
 
 impl LinkedPeople {
-    /// Returns the number that the percentage applies to: the larger of both. A provider that removes accounts
-    /// does not thereby lower its limit, and a first sync raises it.
+    /// Returns the number that the percentage applies to: the larger one of `at_start` and `now`. So a provider that
+    /// removes accounts does not lower its limit, and a first sync raises it.
     #[must_use]
     pub const fn base(self) -> u64 {
         if self.at_start > self.now { self.at_start } else { self.now }

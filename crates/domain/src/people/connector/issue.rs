@@ -47,7 +47,8 @@ impl StringEnum for IssueKind {
 }
 
 impl IssueKind {
-    /// Returns `true` if the request was refused. All other requests were applied except for one attribute.
+    /// Returns `true` if a request with an issue of this kind was refused. A request with an issue of another kind was
+    /// applied except for one attribute.
     #[must_use]
     pub const fn is_refusal(self) -> bool {
         match self {

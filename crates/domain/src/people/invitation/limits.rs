@@ -22,9 +22,9 @@ pub const DOMAIN_MAILS_PER_DAY: u32 = 50;
 const DOMAIN_MAILS_IN_ALL: u32 = 10 * DOMAIN_MAILS_PER_DAY;
 /// Default for the maximum number of invitation mails of one organization per day (UTC).
 pub const ORGANIZATION_MAILS_PER_DAY: u32 = 50;
-/// Number of accepted invitations after which an organization sends ten times as many mails.
+/// Number of accepted invitations from which on an organization may send ten times as many mails per day.
 pub const ACCEPTED_TO_TRUST: u16 = 10;
-/// Factor of the mails of an organization whose invitations were accepted.
+/// Factor of the daily limit of an organization after [`ACCEPTED_TO_TRUST`] accepted invitations.
 const TRUSTED_FACTOR: u32 = 10;
 
 /// Mailbox, domain or organization for which mails are counted, as a SHA-256 hash.

@@ -4,7 +4,8 @@ use super::super::filter::Comparison;
 use super::entries::{is_primary, matches};
 use crate::json::{Object, Value};
 
-/// Returns the value of an attribute, of its entry or of its sub-attribute.
+/// Returns the value that a path selects in the value of an attribute: of several entries the first one that meets the
+/// conditions, and with `sub` a sub-attribute.
 pub(super) fn value_in<'a>(
     value: &'a Value,
     conditions: Option<&[Comparison]>,
