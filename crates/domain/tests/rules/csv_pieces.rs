@@ -1,5 +1,5 @@
-//! Tests of the progress of work on a CSV file: each pass reports all cells, and not many more than those of one row
-//! in one call.
+//! Tests of the progress of work on a CSV file: each pass reports all cells, and no call reports more than the cells
+//! of a row and one cell for each row.
 
 use std::collections::HashSet;
 
