@@ -94,7 +94,9 @@ impl PermissionDenied {
             Self::OtherPerson => {
                 "This API key writes as the person it acts for. Send the id of that person, or omit the field."
             }
-            Self::AuthorOnly => "Only the author and org admins may change this observation.",
+            Self::AuthorOnly => {
+                "Only the author and org admins may change this observation. Use an API key of one of them."
+            }
             Self::NotBelow => {
                 "The owner does not report to the person that the API key acts for. Send that person, or one who \
                  reports to them."

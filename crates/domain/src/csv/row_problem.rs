@@ -202,7 +202,9 @@ impl From<DomainError> for RowRejection {
                 let message = format!("{} {} conflicts with this row", conflict.field, conflict.current);
                 Self::other(OtherCode::Conflict, &column(&conflict.field), message)
             }
-            DomainError::NotFound => Self::conflict("the person does not exist any more"),
+            DomainError::NotFound => {
+                Self::conflict("the person of this row does not exist any more; upload the file again")
+            }
         }
     }
 }

@@ -32,8 +32,8 @@ pub enum TokenFlaw {
     /// No key of the provider has the `kid` of the token.
     #[error("no key of the provider has the kid of the token")]
     UnknownKey,
-    /// The key with the `kid` of the token is for another algorithm.
-    #[error("the key of the token is for another algorithm")]
+    /// No key with the `kid` of the token is for its algorithm. For a token without `kid`, no key at all is.
+    #[error("no key of the provider fits both the kid and the algorithm of the token")]
     UnfitKey,
     /// Several keys fit.
     #[error("several keys of the provider fit the token")]
@@ -42,13 +42,13 @@ pub enum TokenFlaw {
     #[error("the signature of the token is wrong")]
     Signature,
     /// The issuer is not that of the provider.
-    #[error("the issuer of the token is another one")]
+    #[error("the issuer of the token is not that of the identity provider")]
     Issuer,
     /// The audience is not that of the provider, or it is that of several providers.
-    #[error("the token is for another audience")]
+    #[error("the audience of the token is not that of one identity provider")]
     Audience,
-    /// The client that the token was issued to is not accepted.
-    #[error("the token was issued to another client")]
+    /// The client that the token was issued to is missing or not accepted.
+    #[error("the client that the token was issued to is missing or not accepted")]
     AuthorizedParty,
     /// The subject is missing, longer than 255 characters, or not valid.
     #[error("the token has no valid subject")]
@@ -59,8 +59,8 @@ pub enum TokenFlaw {
     /// The token has expired.
     #[error("the token has expired")]
     Expired,
-    /// The token is from the future.
-    #[error("the token is from the future")]
+    /// The time of issue (`iat`), or the time from which the token is valid (`nbf`), is in the future.
+    #[error("the iat or nbf of the token is in the future")]
     NotYetValid,
     /// The authentication context class is not the required one.
     #[error("the acr of the token is not the required one")]
@@ -69,7 +69,7 @@ pub enum TokenFlaw {
     #[error("the auth_time of the token is missing, too long ago or in the future")]
     AuthenticationTime,
     /// The nonce is not that of the sign-in.
-    #[error("the nonce of the token is another one")]
+    #[error("the nonce of the token is not that of the sign-in")]
     Nonce,
     /// The access token is not that of the ID token.
     #[error("the at_hash of the token is that of another access token")]

@@ -115,11 +115,11 @@ fn no_way() -> ValueError {
 }
 
 fn only_of_numbers() -> ValueError {
-    ValueError::new(Code::NotPossible, "is possible only for the metric number; omit it")
+    ValueError::new(Code::NotPossible, "must be omitted unless the metric is number")
 }
 
 fn not_of_booleans() -> ValueError {
-    ValueError::new(Code::NotPossible, "is not possible for the metric boolean, which runs from 0 to 1; omit it")
+    ValueError::new(Code::NotPossible, "must be omitted for the metric boolean, which runs from 0 to 1")
 }
 
 /// Returns the default bounds of a metric. A number has no default target.

@@ -60,8 +60,8 @@ pub struct Patch {
 /// Maximum number of managers above a person. It bounds the reporting lines that a move writes for each moved person.
 pub const MAX_REPORTING_DEPTH: u32 = 64;
 /// Maximum number of reporting lines that one commit deletes and writes. A move deletes the lines from the moved
-/// person, and from everyone below, to each manager above before the move. It writes a line to each manager above after
-/// the move. So many lines take about a second, during which the event feeds of other data sets may wait.
+/// person, and from everyone below, to each manager above before the move. It writes a line to each manager above
+/// after the move. So many lines take about a second, during which the event feeds of other data sets may wait.
 pub const MAX_LINES_AT_ONCE: u32 = 20_000;
 
 /// The stored state of the manager that a body refers to.

@@ -54,7 +54,11 @@ pub(super) fn parse_conditions(text: &str) -> Result<Vec<Comparison>, ScimError>
         let path = &comparison.path;
         path.conditions.is_none() && path.sub.is_none() && path.attribute.is_some()
     };
-    if comparisons.iter().all(is_simple) { Ok(comparisons) } else { Err(invalid("Conditions cannot be nested.")) }
+    if comparisons.iter().all(is_simple) {
+        Ok(comparisons)
+    } else {
+        Err(invalid("Conditions in brackets must compare sub-attributes alone, such as `type`."))
+    }
 }
 
 /// Parses a filter into its comparisons, all of which must hold.
@@ -63,7 +67,7 @@ pub(super) fn parse_conditions(text: &str) -> Result<Vec<Comparison>, ScimError>
 /// `invalidFilter` for anything but comparisons with `eq`, joined by `and`.
 pub fn parse(text: &str) -> Result<Vec<Comparison>, ScimError> {
     if text.len() > MAX_PATH_BYTES {
-        return Err(invalid("The filter is too long."));
+        return Err(invalid(&format!("The filter must have at most {MAX_PATH_BYTES} bytes.")));
     }
     let mut parser = Parser { rest: text.trim(), comparisons: vec![] };
     parser.expression(0)?;
@@ -91,7 +95,7 @@ impl<'a> Parser<'a> {
     fn term(&mut self, depth: u8) -> Result<(), ScimError> {
         if let Some(rest) = self.rest.strip_prefix('(') {
             if depth == MAX_DEPTH {
-                return Err(invalid("The filter has too many parentheses."));
+                return Err(invalid(&format!("The filter must have at most {MAX_DEPTH} nested parentheses.")));
             }
             self.rest = rest.trim_start();
             self.expression(depth + 1)?;
@@ -99,7 +103,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         if self.comparisons.len() == MAX_COMPARISONS {
-            return Err(invalid("The filter has too many comparisons."));
+            return Err(invalid(&format!("The filter must have at most {MAX_COMPARISONS} comparisons.")));
         }
         let path = self.path()?;
         // `emails[type eq "work" and value eq "x"]` is a complete term.

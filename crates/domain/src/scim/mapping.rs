@@ -155,8 +155,9 @@ impl ScimUser {
         if size <= MAX_EXTRA_BYTES {
             return Ok(());
         }
-        let detail =
-            format!("Attributes that Candor keeps as sent have {size} bytes; at most {MAX_EXTRA_BYTES} are kept.");
+        let detail = format!(
+            "Attributes that Candor keeps as sent have {size} bytes of JSON. Send at most {MAX_EXTRA_BYTES} bytes."
+        );
         Err(ScimError::value(detail))
     }
 

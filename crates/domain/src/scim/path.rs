@@ -80,7 +80,7 @@ impl ScimPath {
             None => parse_plain(text),
         };
         if text.len() > MAX_PATH_BYTES {
-            return Err(invalid("The path is too long."));
+            return Err(invalid(&format!("The path must have at most {MAX_PATH_BYTES} bytes.")));
         }
         let Some(open) = text.find('[') else { return plain(text) };
         let (head, rest) = text.split_at(open);

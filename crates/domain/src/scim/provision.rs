@@ -106,7 +106,8 @@ fn refusal(input: &ProvisioningInput<'_>, error: DomainError) -> Refused {
             ScimError::from_problems(&problems).into()
         }
         DomainError::Conflict(conflict) if conflict.conflicting_id.is_some() => {
-            let message = format!("Another person has this {}.", conflict.field);
+            let message =
+                format!("Another person has this {}. Correct it at the identity provider.", conflict.field);
             input.identity().into_refusal(IssueKind::IdentityConflict, message)
         }
         other @ (DomainError::Conflict(_) | DomainError::NotFound | DomainError::Denied(_)) => {

@@ -145,7 +145,7 @@ fn scim_path(text: &str) -> Result<(), ValueError> {
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic());
     let mapping = CustomMapping::parse("", text).ok().filter(|mapping| is_plain && is_named(mapping));
     match mapping.ok_or_else(|| ValueError::format(example))?.refusal() {
-        Some(reason) => Err(ValueError::format(format!("{example}, that is free: this one {reason}"))),
+        Some(reason) => Err(ValueError::format(format!("{example}, that can be mapped: this one {reason}"))),
         None => Ok(()),
     }
 }
