@@ -2,7 +2,8 @@
 
 use candor_port_storage::ChangeSet;
 
-/// A change set under construction. It is empty until the first part is added, whose audit entry becomes the first.
+/// A change set under construction, empty until the first part is added. The audit entry of the first part becomes the
+/// first audit entry of the change set.
 #[derive(Default)]
 pub(crate) struct Batch(Option<ChangeSet>);
 

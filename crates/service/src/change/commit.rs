@@ -43,7 +43,7 @@ fn read<T>(committed: Result<T, CommitError>) -> Result<Committed<T>, Error> {
 /// idempotency key has a replay.
 ///
 /// # Errors
-/// The store failed.
+/// The store failed, or the moved people have too many reporting lines for one commit.
 pub(crate) fn unless_overtaken<T>(committed: Result<T, CommitError>) -> Result<Option<T>, Error> {
     Ok(match read(committed)? {
         Committed::Saved(value) => Some(value),
@@ -64,7 +64,7 @@ pub(crate) enum SavedPiece {
     TooWide,
 }
 
-/// Returns the error of a change whose reporting lines the store does not write at once (decision D1).
+/// Returns the error of a change that moves people with too many reporting lines for one commit (decision D1).
 pub(crate) fn too_wide() -> Error {
     DomainError::unprocessable("manager_id", move_too_wide()).into()
 }
@@ -118,7 +118,8 @@ impl Services {
     /// Returns `false` if another change was committed first.
     ///
     /// # Errors
-    /// [`Error::Unavailable`], [`Error::Bug`], which any other conflict is too.
+    /// [`Error::Unavailable`]; [`Error::Bug`], also for every other conflict; [`Error::Refused`] if the moved people
+    /// have too many reporting lines for one commit.
     pub(crate) async fn commit_unless_stale(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
         match self.commit(tenant, change).await? {
             Committed::Saved(()) => Ok(true),

@@ -207,8 +207,8 @@ impl Services {
         self.act(context, decide).await
     }
 
-    /// Commits a decision that the service itself makes about one resource, with its events, and sends its
-    /// notices. Returns `false` if another change was committed first.
+    /// Commits a decision that the service itself makes about one resource, with these events and the notifications
+    /// of the decision. Returns `false` if another change was committed first.
     ///
     /// # Errors
     /// Errors of the store.

@@ -113,7 +113,8 @@ impl Authenticator {
         Some(caller)
     }
 
-    /// Reads the record of a key from the store, and caches it.
+    /// Reads the record of a key from the store and caches it. Returns the caller of the key if `is_admitted` accepts
+    /// the caller.
     async fn look_up(
         &self,
         hash: KeyHash,
@@ -213,8 +214,8 @@ impl Authenticator {
         self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Removes a key that this instance changed from the cache, and the keys that it created as a session, so that the
-    /// change applies here at once.
+    /// Removes a key that this instance changed from the cache, so that the change applies here at once. If the key is
+    /// a session, the keys that were created with it are removed too.
     pub fn forget(&self, key: KeyId) {
         self.known
             .write()

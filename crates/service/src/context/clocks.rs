@@ -1,9 +1,9 @@
 //! Checks whether the clock is trustworthy before retention removes old data.
 //!
 //! An instance whose clock is a month ahead would remove the feed, the replays and the audit log of every
-//! tenant. So retention uses the store's clock and removes nothing while both clocks differ by more than the
-//! limit. A store without a clock of its own, such as a file, allows no comparison. There the clock must run
-//! evenly for an hour first, so that a machine that boots with a wrong time can be corrected.
+//! tenant. So retention uses the store's clock and removes nothing while the clocks of the instance and the store
+//! differ by more than an hour. A store without a clock of its own, such as a file, allows no comparison. Then the
+//! instance's clock must run evenly for an hour first, so that a machine that boots with a wrong time can be corrected.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

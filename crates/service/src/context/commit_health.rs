@@ -20,7 +20,7 @@ impl CommitHealth {
         let failure = match outcome {
             Ok(_) => None,
             Err(CommitError::Storage(StorageError::NoRoom(cause))) => Some((now, cause.clone())),
-            // The store answered, but nothing was written.
+            // Other failures do not show if there is room.
             Err(_) => return,
         };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = failure;

@@ -40,12 +40,12 @@ pub(crate) async fn reply<T: Stored + Clone, C: Serialize>(
     Ok(Reply::ok(render(&counts)?, None))
 }
 
-/// Returns the text of a group; `None` for the group without one.
+/// Converts the value that the entries of a group share to a text; `None` for the group of entries without a value.
 pub(crate) fn text(value: &SqlValue) -> Option<String> {
     if let SqlValue::Text(text) = value { Some(text.clone()) } else { None }
 }
 
-/// Returns the id of a group; `None` for the group without one.
+/// Converts the value that the entries of a group share to an id; `None` for the group of entries without a value.
 pub(crate) fn id<K: Kind>(value: &SqlValue) -> Option<Id<K>> {
     if let SqlValue::Id(bytes) = value { Some(Id::from_bytes(*bytes)) } else { None }
 }

@@ -1,4 +1,4 @@
-//! Discovery documents of identity providers, which are fetched at most once in ten minutes.
+//! Cache of the discovery documents of identity providers. Each document is used for ten minutes.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use candor_domain::time::Timestamp;
 
 use super::services::Services;
 
-/// Time for which a document serves, in seconds.
+/// Time after which a fetched document is fetched again, in seconds.
 const FRESH_SECONDS: i64 = 600;
 /// Time after a failure in which no fetch begins, in seconds, so that visitors cause no traffic.
 const PAUSE_SECONDS: i64 = 15;

@@ -28,7 +28,7 @@ const ERASURE: &str = "erasure";
 /// Status of a replay that was removed because it names an erased person.
 pub(crate) const REMOVED_REPLAY: u16 = 404;
 
-/// Encrypts the address of a person, and their names in other systems, until the erasure is completed.
+/// Encrypts the address of a person and their names in other systems. The erasure keeps them until it is completed.
 ///
 /// # Errors
 /// [`Error::Unavailable`] without randomness for the seal.
@@ -103,7 +103,7 @@ pub(crate) async fn begin(
     Ok((erasure, writes))
 }
 
-/// Makes an erasure that waits for the end of a legal hold due now, so that it checks for holds again.
+/// Changes an erasure that waits for the end of a legal hold: it is due now, so that a worker checks for holds again.
 pub(crate) async fn resume(services: &Services, tenant: Tenant, erasure: ErasureId) -> Result<(), Error> {
     let set = vec![
         (Column::new("resumes_at", Type::Time), SqlValue::Null(Type::Time)),

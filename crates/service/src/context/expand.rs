@@ -70,8 +70,8 @@ pub(crate) async fn find_referenced<T: Resource + Stored>(
     Ok(Some(rows.into_iter().map(|row| (row.value.key(), row.value)).collect()))
 }
 
-/// Returns the resources with these ids for inlining, without what the caller may not see of them; `None` if the
-/// request does not ask for them.
+/// Returns the resources with these ids for inlining, narrowed to what the caller may see; `None` if the request does
+/// not ask for them.
 pub(crate) async fn inline_referenced<T: Resource + Stored>(
     services: &Services,
     context: &RequestContext,

@@ -8,8 +8,8 @@ use candor_port_storage::error::Read;
 
 use crate::context::services::Services;
 
-/// Number of deliveries queued in one commit of several events; a single event may queue more. On SQLite, where
-/// all writers wait for each other, one delivery takes 10 to 20 µs.
+/// Maximum number of deliveries queued in one commit of several events; a single event may queue more. On SQLite,
+/// where all writers wait for each other, one delivery takes 10 to 20 µs.
 pub(crate) const DELIVERIES: usize = 500;
 
 /// Returns the number of events of a type that one commit of the tenant may have: at most `most`, at least one,

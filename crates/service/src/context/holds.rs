@@ -44,8 +44,8 @@ pub(crate) fn require_unheld<'a, T: Retained + 'a>(resources: impl IntoIterator<
     ErasureChange::RequireUnheld { people: people.into_iter().collect() }
 }
 
-/// Returns the people in the summaries that include an observation or objective. Their hold keeps these summaries, and
-/// what they include with them.
+/// Returns the people in the summaries that include an observation or objective. A legal hold of one of these people
+/// keeps the summaries from removal, and also everything that the summaries include.
 pub(crate) async fn people_of_including(
     services: &Services,
     tenant: Tenant,
@@ -62,7 +62,7 @@ pub(crate) async fn people_of_including(
     }
 }
 
-/// Returns the authors of the check-ins of an objective, whose texts go with it.
+/// Returns the authors of the check-ins of an objective. The removal of the objective removes their texts too.
 pub(crate) async fn check_in_authors(
     services: &Services,
     tenant: Tenant,

@@ -1,4 +1,4 @@
-//! Reads and writes of the proofs of identity providers, each of which one provider of the installation holds.
+//! Reads and writes of the proofs of identity providers. Only one provider of the installation can hold a proof.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use candor_tables::rows::identity_proofs::BY_ID;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Returns the providers of all organizations that hold one of these proofs, of which a check has a few.
+/// Returns the provider that holds each of these proofs, in any organization. Reads one row per proof, because a check
+/// has few proofs.
 ///
 /// # Errors
 /// Errors of the store.
@@ -31,7 +32,8 @@ pub(crate) async fn find_holders(
     Ok(holders)
 }
 
-/// Returns the writes that end the proofs that a change or a deletion takes from a provider, and add those that it gives.
+/// Returns the writes that delete the proofs that a provider no longer has, and that add its new proofs. `after` is
+/// the changed provider, or `None` if the provider is deleted.
 pub(crate) fn proof_writes(
     before: &IdentityProvider,
     after: Option<&IdentityProvider>,

@@ -262,7 +262,7 @@ pub(crate) fn place<T: Sortable>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<
     Ok(Position { key, id })
 }
 
-/// Requires the read scope of the family whose object is expanded (decision A12).
+/// Requires `scope` if the request expands `path` (decision A12).
 ///
 /// # Errors
 /// [`Error::Refused`] naming the scope.

@@ -29,8 +29,8 @@ pub(crate) async fn is_known_domain(services: &Services, tenant: Tenant, email: 
     Ok(services.store.row::<IdentityProof>(tenant, proof).await?.is_some())
 }
 
-/// Returns a limit of the organization's mails to a mailbox that is reached today. Limits that organizations share only
-/// delay a mail, so requests do not ask for them.
+/// Returns a limit that the organization's mails to a mailbox have reached today, if there is one. Limits that
+/// organizations share only delay a mail, so this function does not check them.
 pub(crate) async fn find_reached(
     services: &Services,
     tenant: Tenant,

@@ -18,7 +18,7 @@ use crate::context::vault::SealContext;
 const REPLAY: &str = "replay";
 /// First byte of a replay with the authority and the reach of the requesting key, and `etag_extra`.
 const WITH_REACH: u8 = 3;
-/// First byte of a replay without the reach.
+/// First byte of a replay with the authority of the requesting key and `etag_extra`, but without the reach of the key.
 const WITH_MARK: u8 = 2;
 /// First byte of a replay with the authority of the requesting key, but without its reach and without `etag_extra`.
 /// Replays from before this form have no such byte: they begin with the version, whose first byte is zero.
@@ -119,7 +119,7 @@ impl Services {
         Ok(Some(Replay { key, fingerprint, status, sealed: sealed_replay, created_at: at }))
     }
 
-    /// Creates the replay that marks a key of the service as used. It has no reply.
+    /// Creates the replay that marks an idempotency key of the service itself as used. The replay has no reply.
     ///
     /// # Errors
     /// [`Error::Unavailable`] without randomness for the seal.

@@ -54,7 +54,7 @@ pub enum Credential {
 pub struct Admission {
     /// Key or token.
     pub credential: Credential,
-    /// Steady time before the look-up.
+    /// Steady time at which the look-up of the caller began.
     pub at: Duration,
     /// `true` for a write that can give lasting access, see
     /// [`Access::gives_access`](candor_domain::access::Access::gives_access).

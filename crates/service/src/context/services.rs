@@ -121,10 +121,11 @@ impl ServiceSettings {
     }
 }
 
-/// Number of uploads of many people that run at the same time in a process. Each holds up to 32 MiB of stored people.
+/// Maximum number of uploads of many people that run at the same time in a process. Each holds up to 32 MiB of stored
+/// people.
 const LARGE_UPLOADS: usize = 4;
-/// Number of uploads of many people that one organization may run at the same time in a process: uploads of the same
-/// people overtake each other for seconds.
+/// Maximum number of uploads of many people that one organization runs at the same time in a process. More uploads of
+/// the same people would overtake each other for seconds.
 const UPLOADS_OF_AN_ORGANIZATION: usize = 2;
 
 /// The store, the clocks, the vault and the other parts that a use case needs in addition to its request.

@@ -1,4 +1,4 @@
-//! Reads of the rows on which the sessions of people rest (decision B10).
+//! Reads of the rows on which the sessions of people depend (decision B10).
 
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, ApiKeyKind};
@@ -7,7 +7,8 @@ use candor_domain::identity::session::SessionBasis;
 use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_port_storage::{Storage, StorageError, StorageExt};
 
-/// Returns the rows on which a key of a session rests; `None` if one of them is gone, so that the session has ended.
+/// Returns the rows on which a session, or a key created with a session, depends. Returns `None` if one of the rows
+/// is gone, so that the session has ended.
 ///
 /// # Errors
 /// [`StorageError`] if the store does not answer.

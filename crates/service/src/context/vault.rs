@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn legacy_seal_opens_for_webhooks_only_and_is_not_current() {
-        // Sealed as in version 0.1.0: "whsec_old", for webhooks.
+        // Seals the secret "whsec_old" of a webhook with a fixed key, in the form of version 0.1.0.
         let bytes = STANDARD.decode("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
         let vault = Vault::parse(&format!("k1:{}", STANDARD.encode(&bytes))).unwrap();
         let key = LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).unwrap());

@@ -319,8 +319,8 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
     Ok(Some(resources))
 }
 
-/// Returns the resources among these that the caller sees, for inlining. What is hidden from the caller is left
-/// out.
+/// Returns the resources with these ids that the caller sees, for inlining, without ids and custom fields that are
+/// hidden from the caller. Returns `None` unless `is_wanted`.
 pub(crate) async fn inline_many<T: Resource + RestrictedResource + Stored>(
     services: &Services,
     context: &RequestContext,

@@ -42,8 +42,8 @@ impl Breaker {
         }
     }
 
-    /// Returns the kind of attempt that a request may make. While the store is down, one request per second gets
-    /// a probe.
+    /// Returns the kind of attempt that a request may make, or `None` if it must skip the store. While the store is
+    /// down, one request per second may probe it.
     pub(super) fn attempt(&self, now: Duration) -> Option<Attempt> {
         if !self.is_down.load(Ordering::Acquire) {
             return Some(Attempt::Usual);

@@ -24,7 +24,8 @@ use windows::{Bucket, Counter, Windows};
 /// Number of authentication failures per minute that one client address may have (decision B1).
 pub const FAILURES_PER_MINUTE: u32 = 60;
 
-/// A write without an API key. Each kind has a quota per client address.
+/// A write without an API key. Each kind has a quota per client address, except `SignInOfBrowser`, whose quota is per
+/// browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeylessWrite {
     /// Acceptance of an invitation (decisions G).
@@ -51,7 +52,7 @@ impl KeylessWrite {
         }
     }
 
-    /// Returns the requests per minute of one address.
+    /// Returns the maximum number of requests per minute of one address or browser.
     const fn per_minute(self) -> u32 {
         match self {
             Self::InvitationAccept => ACCEPTS_PER_MINUTE,
@@ -160,7 +161,8 @@ impl Limits {
         Timestamp::from_millis(i64::try_from(self.clock.steady().as_millis()).unwrap_or(i64::MAX))
     }
 
-    /// Runs `act` on the window of a bucket, and shows its reset by the wall clock, which is at `at`.
+    /// Runs `act` on the window of a bucket, and converts the reset time of the status to the wall clock, whose time is
+    /// `at`.
     fn count(
         &self,
         bucket: Bucket,

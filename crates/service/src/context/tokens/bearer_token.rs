@@ -17,7 +17,7 @@ pub struct BearerToken {
     pub(super) issuer: String,
     pub(super) key_id: Option<String>,
     pub(super) token: VerifiedToken,
-    /// Keys that verified the signature. Another key set verifies it again.
+    /// Key set that verified the signature. If the provider has another key set, the signature is verified again.
     pub(super) keys: Arc<KeySet>,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Expiring<T> {
 #[derive(Debug, Clone)]
 pub(super) struct CachedToken {
     pub(super) token: Arc<BearerToken>,
-    /// The caller; `None` if the account had no link.
+    /// The caller; `None` if the account had no link, or the cached rights were emptied.
     pub(super) caller: Option<Arc<Caller>>,
     pub(super) read_at: Timestamp,
 }
@@ -55,7 +55,7 @@ pub struct Tokens {
     keys: Mutex<HashMap<IdentityProviderId, Arc<ProviderKeys>>>,
 }
 
-/// Adds an entry to a map, which is emptied before if it is full.
+/// Adds an entry to a map. A full map is emptied first.
 fn insert<K: Eq + Hash, V>(map: &mut HashMap<K, V>, key: K, value: V) {
     if map.len() >= MAX_ENTRIES {
         map.clear();
@@ -138,7 +138,8 @@ impl Tokens {
         provider
     }
 
-    /// Returns the keys of a provider, of which there is one set for each proven provider.
+    /// Returns the cache of a provider's keys; creates it at the first call. Only proven providers get one, so this map
+    /// needs no bound.
     pub(super) fn keys_of(&self, provider: IdentityProviderId) -> Arc<ProviderKeys> {
         Arc::clone(lock(&self.keys).entry(provider).or_default())
     }

@@ -57,7 +57,8 @@ struct KeyFetch {
 }
 
 impl ProviderKeys {
-    /// Returns the keys for a token with this `kid`, and waits for a fetch if one is needed. `None` if there are none.
+    /// Returns the keys for a token with this `kid`, and waits for a fetch if one is needed. Returns `None` if the keys
+    /// cannot be fetched, the fetch takes too long, or too many requests wait already.
     pub(super) async fn get(
         self: &Arc<Self>,
         (transport, clock): (&Arc<dyn IdentityTransport>, &Arc<dyn Clock>),
@@ -71,7 +72,7 @@ impl ProviderKeys {
             KeyFetch { keys, transport, clock, organization, provider, issuer: issuer.to_owned() }.start();
         };
         for _ in 0..PLANS {
-            // Enabled before the plan, so that the end of a fetch between the two is not missed.
+            // Enabled before the plan, so that the end of a fetch between the plan and the wait is not missed.
             let mut fetch_end = std::pin::pin!(self.fetch_ended.notified());
             fetch_end.as_mut().enable();
             match self.plan(key_id, &**clock) {

@@ -12,9 +12,9 @@ use candor_port_storage::StorageError;
 use crate::context::services::Services;
 
 impl Services {
-    /// Returns the claims of a logout token of a provider, which is for the proven client id of the provider. `None` for
-    /// any other token; the cause is counted and logged. A disabled provider may log people out, too: its tokens serve
-    /// again when it is enabled.
+    /// Returns the claims of a provider's logout token whose audience is the proven client id of the provider. Returns
+    /// `None` for any other token, and counts and logs the cause. A disabled provider may log people out too, because
+    /// bearer tokens from before the logout would be accepted again once the provider is enabled.
     ///
     /// # Errors
     /// [`StorageError`] if the store did not answer.

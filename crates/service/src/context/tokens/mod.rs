@@ -1,8 +1,8 @@
 //! Bearer tokens of identity providers: finds the provider, verifies the signature, and judges the account by what the
 //! store has (decision B11).
 //!
-//! A verified token is cached with its caller, which is read again as often as that of an API key. So a disabled provider,
-//! a removed link and a logout apply within a second, and most requests read nothing.
+//! A verified token is cached with its caller. The caller is read again after under a second, like the caller of an API
+//! key. So a disabled provider, a removed link and a logout apply within a second, and most requests read nothing.
 
 pub mod bearer_token;
 pub mod cache;
@@ -85,7 +85,7 @@ impl Services {
         self.tokens.refuse(hash, self.clock.now());
     }
 
-    /// Remembers that the account of a token cannot be linked.
+    /// Counts, logs and remembers the refusal of a verified token whose account cannot be linked.
     pub(crate) fn refuse_bearer(&self, token: &BearerToken, refusal: BearerRefusal) {
         self.refuse_token(token.hash, refusal);
     }
@@ -259,7 +259,8 @@ impl Services {
         Ok(holder)
     }
 
-    /// Returns a provider as it was read under a second ago. With `is_anew`, it is read from the store.
+    /// Returns a provider from the cache if it was read under a second ago, otherwise from the store. With `is_anew`,
+    /// it is always read from the store.
     async fn provider_of(
         &self,
         tenant: Tenant,
