@@ -58,11 +58,11 @@ fn milliseconds_ahead(clock: &dyn Clock) -> i64 {
     clock.now().millis() - i64::try_from(clock.steady().as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them. Leases with a later end expire
-/// after `longest` from now, the longest duration for which a worker takes a lease.
+/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them. Shortens leases that end more
+/// than `longest` from now to this time; `longest` is the longest duration for which a worker takes a lease.
 ///
 /// # Errors
-/// [`Error::Unavailable`], [`Error::Bug`]; another call repeats it.
+/// [`Error::Unavailable`], [`Error::Bug`]; another call repeats the correction.
 pub async fn correct(services: &Services, longest: Duration) -> Result<(), Error> {
     let now = services.clock.now();
     let lease = now.plus_seconds(i64::try_from(longest.as_secs()).unwrap_or(i64::MAX));

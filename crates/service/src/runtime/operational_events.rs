@@ -44,7 +44,8 @@ pub async fn failing_webhooks(services: &Services, goes_on: impl Fn() -> bool) -
     }
 }
 
-/// Fires the event of one failing subscription. Returns `false` if it is not due any more.
+/// Fires the event of one failing subscription. Returns `false` if the event is not due any more, or another change
+/// was committed first.
 async fn report_failing(
     services: &Services,
     tenant: Tenant,
@@ -94,7 +95,8 @@ async fn keys_by(
     }
 }
 
-/// Fires the event of one key. Returns `false` if it is not due any more.
+/// Fires the event of one key. Returns `false` if the event is not due any more, or another change was committed
+/// first.
 async fn announce_end(
     services: &Services,
     tenant: Tenant,

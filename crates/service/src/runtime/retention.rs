@@ -1,4 +1,4 @@
-//! Runs of the retention remove archived resources and people who left, in pieces (decision H5).
+//! Retention runs, which remove archived resources and begin the erasure of people who left, in pieces (decision H5).
 
 use std::time::Duration;
 

@@ -64,7 +64,7 @@ pub(super) enum Phase {
 }
 
 impl Engine {
-    /// Maximum number of deliveries in memory, except those of one claim that find no room.
+    /// Maximum number of deliveries in memory. Only the deliveries of one claim may exceed it.
     pub const ROOM: usize = QueueLimits::OF_A_PROCESS.room();
 
     /// Creates the engine of this process and registers it, so that commits hand their deliveries over to it.

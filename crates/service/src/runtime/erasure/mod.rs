@@ -169,7 +169,8 @@ impl Job<'_> {
         search_index::forget(self.services, self.tenant, &ids).await
     }
 
-    /// Ends this run because legal holds keep `kept` resources; a later run checks whether the holds have ended.
+    /// Records that legal holds keep `kept` resources; a later run checks whether the holds have ended. If this run
+    /// removed resources that a hold had kept, fires `employee.erased` again.
     async fn wait_for_holds(&self, stored: &Versioned<Erasure>, kept: u32, at: Timestamp) -> Result<(), Error> {
         if self.erasure.has_removed_kept(kept) {
             let decision = self.erasure.continue_after_hold(kept, at);

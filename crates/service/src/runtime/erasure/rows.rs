@@ -194,8 +194,8 @@ impl Job<'_> {
         }
     }
 
-    /// Removes title and subject of the conversations about removed resources. No index finds them by many subjects, so all
-    /// are read.
+    /// Removes title and subject of the conversations about removed resources. No index finds conversations by many
+    /// subjects, so all conversations are read.
     async fn blank_conversations_about_removed(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let removed_ids: HashSet<_> = self.recorded_rows().await?.into_iter().map(|row| row.id).collect();
         let mut last_id = [0; 16];
@@ -235,7 +235,7 @@ impl Job<'_> {
         self.apply(&[require_unheld(go), record, blank_entries(texts), overwrite]).await
     }
 
-    /// Removes invitations, the SCIM account and issues of the person.
+    /// Removes the invitations, the sync issues, the identity links and the SCIM account of the person.
     async fn remove_accounts(&self) -> Result<(), Error> {
         let (services, tenant, person) = (self.services, self.tenant, self.person);
         let mut request = PageRequest::ALL;
@@ -314,8 +314,8 @@ impl Job<'_> {
         }
     }
 
-    /// Finds the conversations with messages of the person that a legal hold of a participant keeps. The person may have
-    /// left them. A hold that begins later keeps nothing in conversations whose messages were removed before.
+    /// Adds to `kept` the conversations with messages of the person that a legal hold of a participant keeps, also
+    /// conversations that the person has left. A hold that begins after the messages were removed keeps nothing.
     pub(super) async fn keep_conversations(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let mut page = PageRequest { limit: PIECE, after: None };
         loop {

@@ -108,9 +108,9 @@ impl MailerShared {
         }))
     }
 
-    /// Counts the mail, unless an earlier attempt did. Returns the invitation over a daily limit that is reached. The
-    /// organization is counted first, and what organizations share last: a mail over a limit must not use up the
-    /// next one.
+    /// Counts the mail, unless an earlier attempt counted it. If a daily limit is reached, returns the invitation with
+    /// this failure. The limit of the organization is first and the limits that organizations share are last: a mail
+    /// over one limit must not use up the next one.
     async fn find_reached_limit(&self, (tenant, _): MailKey, ready: &MailAttemptData) -> Read<Option<Invitation>> {
         let invitation = &ready.invitation.value;
         if invitation.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {

@@ -69,7 +69,7 @@ impl MailerShared {
                     tracing::warn!(%error, "cannot record the results of mails; retrying soon");
                     return Err(std::iter::once((mail, result)).chain(rest).collect());
                 }
-                // The mail keeps its lease: it may have been sent, and would be sent again at once.
+                // The lease is not ended: the mail may have been sent, and another worker would send it again at once.
                 Err(error) => tracing::error!(
                     %error,
                     "cannot record the result of a mail; the mail may be sent again when its lease expires"
