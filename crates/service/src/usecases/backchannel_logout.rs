@@ -21,8 +21,8 @@ use crate::context::services::Services;
 /// Name of the service's part that ends sessions, in audit entries.
 const ACTOR: &str = "back-channel logout";
 
-/// Ends what a logout token names. Returns `false` for a token that is not valid for the provider; the cause is counted and
-/// logged. An unknown account, and a token that was used before, change nothing.
+/// Ends the sessions and bearer tokens that a logout token names. Returns `false` for a token that is not valid for the
+/// provider; the cause is counted and logged. An unknown account, and a token that was used before, change nothing.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].
@@ -57,7 +57,7 @@ struct Logout {
     change: Batch,
     /// Sessions that are revoked.
     sessions: Vec<KeyId>,
-    /// The account, also if only its sessions name it.
+    /// Subject of the account. If the logout token names only a session at the provider, the subject of its sessions.
     subject: Option<String>,
 }
 
@@ -83,7 +83,7 @@ impl LogoutRequest<'_> {
         Ok(logout)
     }
 
-    /// Revokes the sessions that came from one session at the provider. A person has few.
+    /// Revokes the sessions that came from one session at the provider. They are few, so one page contains all of them.
     async fn end_sessions(&self, session_id: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
         let sessions = rows::api_keys::sessions_of_sid(self.provider, session_id, &PageRequest::ALL);
         for session in self.services.store.entries(self.tenant, sessions).await? {
@@ -102,7 +102,8 @@ impl LogoutRequest<'_> {
         Ok(())
     }
 
-    /// Refuses the bearer tokens of the account, and its sessions unless the token names one.
+    /// Stores the logout in the link of the account, so that the bearer tokens of the account are refused. Unless the
+    /// logout token names a session at the provider, this ends all sessions of the account too.
     async fn end_tokens(&self, subject: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
         let account = IdentityLink::id_of(self.provider, subject);
         let Some(link) = self.services.store.row::<IdentityLink>(self.tenant, account).await? else {

@@ -1,4 +1,4 @@
-//! Authentication by bearer tokens of identity providers, which links an account without a link as a sign-in does
+//! Authentication by bearer tokens of identity providers. An account without a link is linked, as by a sign-in
 //! (decision B11).
 
 use std::sync::Arc;
@@ -147,7 +147,8 @@ async fn find_person(
     }))
 }
 
-/// Returns the ids of the people that have the claim of an account, one for each connector.
+/// Returns the ids of the people who have the address or the external id that an account claims. For an external id,
+/// each SCIM connector may have one person.
 pub(super) async fn find_candidates(
     services: &Services,
     tenant: Tenant,

@@ -153,8 +153,9 @@ pub async fn release(
     {
         earlier += count;
         previewed.append(&mut events);
-        // Without names, the next read starts from the first id again: released people have left the connector, and
-        // new people can have any id. A dry run releases no people, so it continues after the last person.
+        // If the request names no people, the next read starts from the first id again: released people have left
+        // the connector, and new people can have any id. A dry run releases no people, so it continues after the
+        // last person.
         after = last.filter(|_| context.dry_run || people_to_release.is_some());
     }
     let plan = async |at: Timestamp| {

@@ -99,8 +99,8 @@ pub async fn archive(services: &Services, context: &RequestContext, id: Conversa
     services.act(context, decide).await
 }
 
-/// `GET /conversations/{id}/messages`: lists messages, also those of an archived conversation. A key of a person who
-/// was added later sees the messages since then.
+/// `GET /conversations/{id}/messages`: lists messages, also those of an archived conversation. A key of a person sees
+/// only the messages since the person was added.
 ///
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].

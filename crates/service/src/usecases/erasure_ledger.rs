@@ -2,9 +2,10 @@
 //!
 //! A ledger is a file of JSON lines: `header`, a `revocation` for each revoked API key, a `release` for the last end of a
 //! hold on each person, a `hold` for each legal hold, an `erasure` for each erasure, and `end` with their number. It
-//! contains ids and times only. Each line between `header` and `end` carries a seal of the master key: an erasure that was
-//! written or altered by others is repeated only if the operator names it, and a ledger with such a hold or revocation is
-//! refused. Keys are revoked first, and then holds are set and ended, since they keep data from the erasures.
+//! contains ids and times only. Each line between `header` and `end` carries a seal of the master key. An erasure
+//! without a valid seal is repeated only if the operator names it. A ledger is refused if a revocation, a release or a
+//! hold has no valid seal. Keys are revoked first, and then holds are set and ended, since holds keep data from the
+//! erasures.
 
 mod apply;
 mod form;
@@ -193,7 +194,8 @@ pub async fn repeat(services: &Services, entry: &LedgerEntry, is_named: bool) ->
         if matches!(state, ErasureState::Present) {
             return Ok(Attempt::Done(RepeatedErasure::Present));
         }
-        // Checked before the person is: in an altered line, an unknown id may stand for a person who must be erased.
+        // Precedes the answer `UnknownPerson`: an altered line may have an unknown id in place of the id of a person
+        // who must be erased.
         if !is_named && !entry.is_genuine(services) {
             return Ok(Attempt::Done(RepeatedErasure::NotSealed));
         }

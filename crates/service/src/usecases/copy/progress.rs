@@ -55,7 +55,7 @@ fn name(table: &CopyTable) -> String {
     format!("table {}", table.name)
 }
 
-/// Formats a key column as text. Keys have no other types and no nulls.
+/// Formats the value of a key column as text. Keys have only ids, texts, integers and times, and no nulls.
 fn text(cell: &SqlValue) -> String {
     match cell {
         SqlValue::Id(it) => format!("{:032x}", u128::from_be_bytes(*it)),

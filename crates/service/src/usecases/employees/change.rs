@@ -173,7 +173,7 @@ pub async fn reactivate(services: &Services, context: &RequestContext, id: Emplo
 }
 
 /// Checks the rules about org admins (decision D12). If the change ends the role of an org admin, returns the condition
-/// that another active org admin stays as they are.
+/// that the row of another active org admin is unchanged at commit time.
 async fn guard_admins(
     services: &Services,
     context: &RequestContext,
@@ -189,7 +189,8 @@ async fn guard_admins(
     Ok(other)
 }
 
-/// Returns active org admins with their versions: as many as one page has, which is enough to know that one stays.
+/// Returns up to 20 active org admins with their versions. A change that takes the role from one of them needs to know
+/// only that another one stays.
 pub(crate) async fn org_admins(services: &Services, tenant: Tenant) -> Result<Vec<(EmployeeId, Version)>, Error> {
     let admins = services.store.page(tenant, rows::employees::org_admins(MOST_ADMINS)).await?;
     let ids: Vec<_> = admins.items.iter().map(|admin| admin.id).collect();
@@ -199,8 +200,8 @@ pub(crate) async fn org_admins(services: &Services, tenant: Tenant) -> Result<Ve
     Ok(active.map(|admin| (admin.value.id, admin.version)).collect())
 }
 
-/// Returns the condition that an active org admin other than this person stays as they are. Returns `None` if there is
-/// no such admin.
+/// Returns the condition that the row of an active org admin other than this person is unchanged at commit time.
+/// Returns `None` if there is no such admin.
 pub(crate) async fn other_admin(
     services: &Services,
     tenant: Tenant,

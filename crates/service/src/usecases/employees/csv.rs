@@ -158,7 +158,7 @@ impl UploadSettings {
     }
 }
 
-/// Rows of an upload that are saved.
+/// Progress of an upload: the saved rows, and the size of the next piece.
 struct UploadProgress {
     /// Outcomes of the saved rows.
     ends: HashMap<usize, RowOutcome>,
@@ -197,10 +197,10 @@ impl<'a> Upload<'a> {
         }
     }
 
-    /// Pauses or gives up after consecutive stalls, the first of them at `stalled_at`.
+    /// Pauses or gives up after too many consecutive stalls. `stalled_at` is the time of the last progress.
     ///
-    /// A concurrent upload with the same idempotency key may win every time. Its reply is stored with its last
-    /// piece. Giving up earlier would return 503 instead of a replay or a conflict.
+    /// A concurrent upload with the same idempotency key may win every time. It stores its reply with its last
+    /// piece. Giving up before that would return 503 instead of a replay or a conflict.
     async fn after_stall(&self, stalls: usize, stalled_at: Instant) -> Result<(), Error> {
         if stalls < STALLS {
             return Ok(());

@@ -60,7 +60,7 @@ pub struct PersonalData {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Type(PersonalDataType),
-    /// Entries of the audit log by this actor.
+    /// Entries of the audit log by the actor with this index in `actors`.
     Actor(usize),
     Complete,
 }

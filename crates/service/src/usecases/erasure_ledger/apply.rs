@@ -163,7 +163,7 @@ async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(),
     if is_of_database { Ok(()) } else { Err(LedgerFailure::OtherDatabase) }
 }
 
-/// Makes an erasure that waits for the end of a legal hold due now, so that it checks for holds again.
+/// Changes an erasure that waits for the end of a legal hold: it is due now, so that a worker checks for holds again.
 async fn resume(services: &Services, entry: &LedgerEntry) -> Result<(), Error> {
     let tenant = Tenant::live(entry.organization_id);
     let erasure_row = services.store.row::<Erasure>(tenant, entry.id).await?;

@@ -10,7 +10,8 @@ use crate::context::error::Error;
 
 /// Version of the form of a ledger.
 const VERSION: u32 = 5;
-/// Earlier versions: without seals, without holds, without ends of holds, and without revocations.
+/// Earlier versions that can be read. Version 2 added seals, version 3 holds, version 4 ends of holds, and version 5
+/// revocations.
 const EARLIER: [u32; 4] = [1, 2, 3, 4];
 /// A line of a ledger.
 #[derive(Debug, Serialize, Deserialize)]

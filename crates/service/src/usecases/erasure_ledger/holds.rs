@@ -28,7 +28,7 @@ const PAGE: u16 = 100;
 pub struct HoldEntry {
     /// Organization of the person.
     pub organization_id: OrganizationId,
-    /// The held person.
+    /// The person whose data the hold keeps or kept.
     pub employee_id: EmployeeId,
     /// Beginning of the hold, or its end.
     pub at: Timestamp,
@@ -82,7 +82,7 @@ impl HoldEntry {
         is_whole.then_some(Hold { reason: hold_data.reason, held_at: self.at })
     }
 
-    /// Opens the seal, and returns the end of the hold. `None` as for [`Self::hold`].
+    /// Opens the seal, and returns the end of the hold. `None` if another master key wrote the line, or it was altered.
     fn released_at(&self, services: &Services) -> Option<Timestamp> {
         let is_whole = self.opened_seal(services)? == members_of_release(self.employee_id, self.at).as_bytes();
         is_whole.then_some(self.at)

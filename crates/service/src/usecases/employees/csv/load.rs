@@ -17,8 +17,8 @@ use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::usecases::employees::org_admins;
 
-/// Maximum stored size of the people that a file names, in bytes: for those by address, and again for those by external
-/// id. A file of 10,000 rows may name people of 3 KB on average.
+/// Maximum stored size of the people that a file names by address, and also of the people that it names by external
+/// id, in bytes. A file of 10,000 rows may name people of 3 KB on average.
 const MAX_STORED_BYTES: usize = 32 * 1024 * 1024;
 
 /// Stored rows that a file refers to, with their versions.

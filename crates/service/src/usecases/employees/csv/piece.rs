@@ -156,8 +156,8 @@ impl<'a> PieceBuilder<'a> {
         Ok((change, count))
     }
 
-    /// Returns the condition that an active org admin without a row in the file stays as they are. Admins with a row
-    /// are protected by their own versions.
+    /// Returns the condition that an active org admin without a row in the file is unchanged at commit time. The
+    /// versions of org admins with a row in the file are conditions already.
     fn other_admin(&self) -> Option<Require> {
         let is_other = |(admin, _): &(&EmployeeId, &Version)| !self.loaded.versions.contains_key(admin);
         self.loaded

@@ -16,8 +16,8 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 
-/// Returns the changes of the connector for the result `sync`, which are saved with an upload. `None` if the
-/// connector does not exist.
+/// Returns the change set that records the result `sync` of an upload at its connector. `None` if the connector does
+/// not exist.
 async fn record_sync(
     services: &Services,
     context: &RequestContext,

@@ -40,7 +40,7 @@ pub(super) fn render(report: &Report, progress: &mut CellCounter<'_>) -> Result<
     Ok(body.bytes.into())
 }
 
-/// Bytes of a report, with the number of those that are reported as progress.
+/// Rendered bytes of a report, and the number of bytes that were reported as progress so far.
 struct ReportBody<'p> {
     bytes: Vec<u8>,
     counted: usize,
