@@ -75,7 +75,8 @@ pub async fn put(
             return Ok(ChangePlan::Unchanged(Reply::ok(body.unwrap_or_default(), None)));
         };
         let reply = Reply::ok(render(&link)?, None);
-        // The link is of a provider that still gives what the caller may grant, and of a person who has not left.
+        // The commit fails if the provider or the person changed: the provider could give more access than the caller
+        // may grant, and the person could have left.
         let requires = [
             Some(Require::has_version::<IdentityProvider>(id, provider.version)),
             person.map(|person| Require::has_version::<Employee>(person.value.id, person.version)),

@@ -127,7 +127,8 @@ fn seal(services: &Services, owner: Owner, secret: &Secret) -> Result<Vec<u8>, E
     Ok(provider_secrets::seal(&services.vault, &*services.ids, owner, secret)?)
 }
 
-/// Returns the stored form of a new client secret, `Some(None)` for none; `None` if it is the stored one.
+/// Returns the new stored form of the client secret: `None` if the secret is unchanged, `Some(None)` if the secret is
+/// removed.
 fn reseal(
     services: &Services,
     owner: Owner,

@@ -83,7 +83,7 @@ impl Expandable for Objective {
         Ok(Included { owners, summaries, parents })
     }
 
-    /// Omits summaries that the caller does not see.
+    /// Writes the inlined resources. Omits summaries that the caller does not see.
     fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
         let summaries = found.summaries.as_ref();

@@ -50,8 +50,8 @@ pub struct PortalLink<'a> {
 
 /// Returns the context under which keys are written: they belong to the live tenant of their organization.
 ///
-/// Test and live keys then share idempotency keys. The other fingerprint keeps a replay from keys of the
-/// other environment.
+/// Test and live keys then share idempotency keys. Requests by test keys have other fingerprints, so that no key
+/// gets a replay of the other environment.
 fn of_organization(context: &RequestContext) -> RequestContext {
     if context.caller.tenant.environment == Environment::Live {
         return context.clone();
@@ -92,8 +92,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 }
 
 /// `POST /portal-links/exchange`: exchanges the code of a link for its API key, once and without an API key.
-/// `client` is the address of the request, or `None` if it cannot be read. `cookie` is the cookie of a sign-in, without which
-/// the code of a session is unknown.
+/// `client` is the address of the request, or `None` if it cannot be read. `cookie` is the cookie of sign-ins of the
+/// browser. The code of a session is unknown without this cookie or the verifier of the program that began the sign-in.
 ///
 /// # Errors
 /// Not found, the same error for unknown, used, expired and revoked codes, and outside the networks of the key; invalid

@@ -81,7 +81,7 @@ impl Expandable for Summary {
         Ok(Included { people: people.unwrap_or_default(), employee, author, objectives, observations })
     }
 
-    /// Omits objectives and observations that the caller does not see.
+    /// Writes the inlined resources. Omits objectives and observations that the caller does not see.
     fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
         shown.member("employee", found.employee.then(|| found.people.get(&self.employee_id)))?;
         shown.member("author", found.author.then(|| self.author_id.and_then(|id| found.people.get(&id))))?;

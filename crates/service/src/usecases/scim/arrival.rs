@@ -1,5 +1,5 @@
-//! Sets managers after the commit of a request: of the waiting people who exceed the limit of its transaction, and of
-//! people who were created at the same time as their manager.
+//! Sets managers after the commit of a request, for people who still wait for their manager: people beyond the limit of
+//! its transaction, and people who were created at the same time as their manager.
 //!
 //! Of two concurrent requests, neither sees the person of the other one before that one commits. So both search again
 //! after their own commit, and the later search finds the person of the earlier request.

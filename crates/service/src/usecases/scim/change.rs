@@ -1,4 +1,5 @@
-//! Converts the decision about one person to a change set, with the people who wait for them as manager.
+//! Converts the decision about one person to a change set, which also sets this person as manager of the people who
+//! wait for them.
 
 use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::Department;
@@ -259,7 +260,8 @@ impl<'a> ScimChange<'a> {
         Ok(())
     }
 
-    /// Resolves the open issues about a person that do not recur in a request without changes.
+    /// Resolves the open issues about a person that a request without changes does not repeat. `issues` are the issues
+    /// of the request.
     pub(super) async fn end_issues(&mut self, person: EmployeeId, issues: &[IssueDraft]) -> Result<(), Error> {
         let ended_issues =
             self.context.resolved_issues(self.services, &[person], |issue| recurs(issue, issues), self.at).await?;

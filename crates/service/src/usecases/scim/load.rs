@@ -199,8 +199,8 @@ impl ScimContext {
         Ok((DepartmentTarget::New(Box::new(creation)), Some(name.to_owned())))
     }
 
-    /// Returns the condition that an active org admin other than `person` stays as they are. `None` if there is no such
-    /// admin, or if `person` is not an active org admin.
+    /// Returns the condition that an active org admin other than `person` is unchanged at commit time. `None` if there
+    /// is no such admin, or if `person` is not an active org admin.
     pub(super) async fn other_admin(
         &self,
         services: &Services,

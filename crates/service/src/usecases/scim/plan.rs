@@ -62,7 +62,7 @@ impl ScimContext {
         let take_turn = || turn.get_or_init(|| services.move_lock(self.tenant()));
         let plan_change = async |start: Timestamp| {
             let mut attempt = Attempt { at: start, assumes_new };
-            // A new person conflicts with the move of a manager above.
+            // Also taken for a new person, whose creation conflicts with the move of a manager above.
             if is_repeated.swap(true, Ordering::Relaxed) {
                 take_turn().await;
                 attempt = Attempt { at: services.clock.now(), assumes_new: false };

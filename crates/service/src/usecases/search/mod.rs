@@ -152,8 +152,8 @@ impl Search<'_> {
         Ok(hits)
     }
 
-    /// Returns the terms of the documents that the caller may see; `None` if the caller may see all documents. A filter
-    /// by one person restricts them to documents about that person.
+    /// Returns the terms of the documents that the caller may see; `None` if the caller may see all documents. With a
+    /// filter by one person, the terms need to find only documents about that person.
     async fn visible_terms(&self) -> Result<Option<VisibleTerms>, Error> {
         let Some(person) = self.context.caller.viewer().person() else { return Ok(None) };
         if !self.request.types.iter().any(|kind| kind.is_narrowed()) {

@@ -65,8 +65,8 @@ pub async fn complete(
     }
 }
 
-/// Returns the sign-in of a response, with its provider. `None` if the state is not one of this browser for this provider,
-/// or is too old.
+/// Returns the sign-in of a response, with its provider. `None` if this browser did not begin a sign-in at this
+/// provider with the state of the response, or the state has expired.
 async fn find_sign_in(
     services: &Services,
     provider: &str,

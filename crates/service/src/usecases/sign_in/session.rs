@@ -181,8 +181,8 @@ fn person_actor(person: &Employee) -> Actor {
 /// Function that turns a draft into the entry of the person who signs in.
 type Enter<'a> = &'a dyn Fn(AuditDraft, Timestamp) -> candor_domain::audit::AuditEntry;
 
-/// Adds the proof of the client id by its secret, and the time of the sign-in. Without them, the provider must not change
-/// before the commit.
+/// Adds the proof of the client id by its secret, and the time of the sign-in. If neither changes the provider, adds
+/// the condition that the provider is unchanged at commit time.
 async fn add_provider(
     services: &Services,
     sign_in: &SignIn,
@@ -211,7 +211,8 @@ async fn add_provider(
     Ok(Ok(()))
 }
 
-/// Ends the oldest session of a person who has as many as may be valid, and removes some that ended long ago.
+/// Ends the oldest session of a person who has the maximum number of valid sessions, and removes some sessions that
+/// ended long ago.
 async fn end_older_sessions(
     services: &Services,
     sign_in: &SignIn,

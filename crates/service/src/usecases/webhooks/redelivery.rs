@@ -323,7 +323,7 @@ impl ReplayProgress<'_> {
         Ok(refused_events.map(|(event, _)| event.id).collect())
     }
 
-    /// Returns which events were sent again, for the audit log.
+    /// Describes the replayed events for the audit log: the period, the selection and the number of the events.
     fn describe_selection(&self, enqueued: usize) -> Changes {
         let only = if self.which.only_failed { ReplaySelection::Failed } else { ReplaySelection::All };
         let members = [

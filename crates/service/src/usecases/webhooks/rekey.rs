@@ -23,11 +23,12 @@ const REKEY: &str = "rekey";
 /// Counts of subscriptions, and of identity providers with a secret, by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RekeyCounts {
-    /// Those whose secrets were sealed again.
+    /// Number of subscriptions and identity providers whose secrets were sealed again.
     pub rekeyed: u64,
-    /// Those whose secrets were already sealed by the first key.
+    /// Number of subscriptions and identity providers whose secrets were already sealed by the first key.
     pub unchanged: u64,
-    /// Those with a secret or a custom header that no key opens. They are unchanged and need new ones.
+    /// Number of subscriptions and identity providers with a secret or a custom header that no key opens. They are
+    /// unchanged, and their secrets and headers must be set again.
     pub lost: u64,
 }
 
@@ -47,8 +48,8 @@ pub enum Unsealable {
 
 /// Seals the secrets of all subscriptions and identity providers of all tenants with the first key of the ring.
 ///
-/// Saves each of them separately. An interrupted run can be repeated, and skips secrets sealed by the first
-/// key. At the end, the record of the first key replaces all key records of the store.
+/// Saves each subscription and provider separately. An interrupted run can be repeated, and skips secrets sealed by
+/// the first key. At the end, the record of the first key replaces all key records of the store.
 ///
 /// # Errors
 /// [`Unsealable`]; secrets sealed until then stay so.
@@ -122,7 +123,8 @@ impl RekeyCounts {
     }
 }
 
-/// Seals the client secrets of the identity providers of all organizations, each of which has a few.
+/// Seals the client secrets of the identity providers of all organizations. Reads the providers of an organization at
+/// once, because they are few.
 async fn reseal_providers(
     services: &Services,
     done: &mut RekeyCounts,
@@ -143,8 +145,8 @@ async fn reseal_providers(
     }
 }
 
-/// Seals the client secret of one identity provider. Returns `false` if that was not needed, and `None` if there is
-/// none.
+/// Seals the client secret of one identity provider. Returns `false` if that was not needed, and `None` if the provider
+/// was removed or has no client secret.
 async fn reseal_provider(
     services: &Services,
     tenant: Tenant,
