@@ -30,7 +30,7 @@ pub const PLACES: u32 = 4;
 /// Largest number; the smallest is its negative.
 pub const LARGEST: i64 = 1_000_000_000_000;
 
-/// Number of units of a whole.
+/// Number of units, which are ten-thousandths, in the number 1.
 const UNITS: i64 = 10_i64.pow(PLACES);
 /// Power of ten that stands for all larger ones.
 const MOST_POWER: i64 = i64::MAX / 2;
@@ -92,8 +92,8 @@ impl Decimal {
     }
 }
 
-/// Returns the digits of a JSON number without zeros at either end, the power of ten of the last one, and `true` for
-/// a negative number. Zero has no digits. Returns `None` for a text that is no number.
+/// Returns the digits of a JSON number without zeros at either end, the power of ten of the last digit, and `true`
+/// for a negative number. Zero has no digits. Returns `None` for a text that is no number.
 fn significand(text: &str) -> Option<(String, i64, bool)> {
     let (unsigned, is_negative) = text.strip_prefix('-').map_or((text, false), |rest| (rest, true));
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));

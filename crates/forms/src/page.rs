@@ -128,7 +128,7 @@ pub struct PageRequest {
 }
 
 impl PageRequest {
-    /// The first page, for lists that are not read in pages.
+    /// The first page of the maximum size: for lists that fit into one page, and as the start of a loop over all pages.
     pub const ALL: Self = Self { limit: MAX_LIMIT, after: None };
 }
 

@@ -193,7 +193,7 @@ impl ValidationErrors {
         self.listed.extend(others.listed.into_iter().take(room));
     }
 
-    /// Leaves out the problems of some fields.
+    /// Removes the problems of the fields for which `is_left_out` returns `true`.
     pub fn except(mut self, is_left_out: impl Fn(&str) -> bool) -> Self {
         self.listed.retain(|problem| !is_left_out(&problem.field));
         self

@@ -135,9 +135,9 @@ pub struct Field<R> {
     pub name: &'static str,
     /// Parser of the value.
     pub rule: R,
-    /// Remarks for the OpenAPI document beside the description of the member that the field sets, and beside its
-    /// bounds. The whole description, if the field sets no member. `{max}` is replaced by the upper bound of the
-    /// rule, and the bounds are then not repeated.
+    /// Remarks for the OpenAPI document, in addition to the description of the member that the field sets and to the
+    /// bounds of the rule. If the field sets no member, the remarks are the whole description. `{max}` is replaced
+    /// by the upper bound of the rule; the document then does not repeat the bounds.
     pub about: &'static str,
 }
 

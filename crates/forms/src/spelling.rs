@@ -5,8 +5,8 @@ const MOST_EDITS: usize = 2;
 /// Minimum number of letters of a name for each edit of a misspelled word.
 const LETTERS_PER_EDIT: usize = 4;
 
-/// Returns `true` if a word differs from a name by few edits: at most two, and one for four letters. Short words with
-/// many edits are no misspellings: `rank` is not `role`.
+/// Returns `true` if a word differs from a name by few edits: at most two, and at most one for every four letters of
+/// the name. Short words with many edits are no misspellings: `rank` is not `role`.
 ///
 /// ```
 /// use candor_forms::spelling::is_misspelled;

@@ -127,8 +127,8 @@ pub fn email(text: &str) -> Result<(), ValueError> {
     if let Some(letter) = changed_letter(&domain) {
         let name = code_point(letter);
         return Err(ValueError::format(format!(
-            "an e-mail address as its domain is registered, without the character {name}, which mail servers read as \
-             another one or none"
+            "an e-mail address with its domain as it is registered, without the character {name}, which mail servers \
+             ignore or read as another character"
         )));
     }
     Ok(())

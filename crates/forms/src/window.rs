@@ -77,7 +77,7 @@ impl WindowUsage {
 }
 
 impl RateLimitStatus {
-    /// Returns the status of a window that counts by another clock, with the reset by a clock that shows `now`.
+    /// Converts the reset time of a window that counts by another clock to a clock that shows `now`.
     #[must_use]
     pub const fn shown_at(self, now: Timestamp) -> Self {
         Self { reset_at_seconds: ceil_seconds(now.millis() + self.resets_in_millis), ..self }

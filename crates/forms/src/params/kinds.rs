@@ -205,13 +205,13 @@ pub const fn any(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Text, |text| Ok(text.to_owned()))
 }
 
-/// Creates a filter whose value must equal a whole stored identifier, without white space around it.
+/// Creates a filter whose value must equal a whole stored identifier. Ignores white space around the value.
 #[must_use]
 pub const fn identifier_param(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Text, |text| Ok(text.trim().to_owned()))
 }
 
-/// Creates a filter whose value must be an address of the stored mailbox, without white space around it.
+/// Creates a filter whose value must be an address of the stored mailbox. Ignores white space around the value.
 #[must_use]
 pub const fn address(name: &'static str, about: &'static str) -> Param<String> {
     param(name, about, ValueForm::Text, |text| Ok(text::address_key(text.trim())))

@@ -75,7 +75,7 @@ pub(super) fn is_misspelled_dry_run(name: &str) -> bool {
     name != DRY_RUN.name && is_same_or_misspelled(&decode_once(name), DRY_RUN.name)
 }
 
-/// Adds to the flaw of a value that seems to be several words how several are sent.
+/// Adds the advice to repeat the parameter to the flaw of a value that seems to be several words.
 pub(super) fn with_repetition(flaw: ValueError, text: &str) -> ValueError {
     if flaw.code == Code::InvalidEnum && text.contains(',') {
         return ValueError::new(flaw.code, format!("{}; repeat the parameter for several values", flaw.message));

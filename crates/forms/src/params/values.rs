@@ -4,7 +4,7 @@ use super::MAX_VALUE_CHARS;
 use crate::page::MAX_LIMIT;
 use crate::problem::{Code, ValueError};
 
-/// Returns the value, unless it is longer than any value that can match.
+/// Returns the value, unless it is longer than [`MAX_VALUE_CHARS`] or contains U+0000, so that it can match nothing.
 pub(super) fn check_value_size(value: &str) -> Result<&str, ValueError> {
     if value.chars().nth(MAX_VALUE_CHARS).is_some() {
         return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_VALUE_CHARS} characters")));

@@ -230,8 +230,8 @@ pub const fn datetime() -> Checked<Timestamp> {
     rule(instant, || Shape::Datetime)
 }
 
-/// Creates the rule of a datetime of the last days. `days` returns the documented shape with their number. The rule
-/// does not check this bound; the reader of the field does.
+/// Creates the rule of a datetime of the last days. `days` returns the documented shape with the number of days. The
+/// rule does not check this number; the reader of the field does.
 #[must_use]
 pub const fn recent(days: fn() -> Shape) -> Checked<Timestamp> {
     rule(instant, days)
