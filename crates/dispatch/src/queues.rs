@@ -285,7 +285,7 @@ impl<T> SubscriptionQueues<T> {
     /// Returns `true` if the concurrency of a queue and the share of its organization permit another attempt.
     fn has_slot(&self, queue: QueueKey, state: &State<T>) -> bool {
         let owner = queue.0.organization;
-        // While few attempts wait for slow receivers, a queue narrowed by timeouts may run as many as a new one.
+        // While few attempts wait for slow receivers, a queue narrowed by timeouts may run as many as a new queue.
         let is_at_ease = self.shares.is_at_ease(owner);
         let width = if is_at_ease { state.pace.at_ease() } else { state.pace.width() };
         state.attempts < width && self.shares.may_begin(owner, state.pace.is_quick())

@@ -52,8 +52,8 @@ impl From<FailureReason> for NoResponse {
 }
 
 impl Connection {
-    /// Sends a request and waits for the head of the response. `answer_bytes` limits what the peer may send, with
-    /// the part of the body that is read.
+    /// Sends a request and waits for the head of the response. `answer_bytes` is the maximum number of bytes that the
+    /// peer may send, including the part of the body that the caller reads.
     ///
     /// # Errors
     /// Returns the reason why there is no response.

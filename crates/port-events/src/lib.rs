@@ -87,6 +87,6 @@ pub trait MailTransport: Send + Sync {
     /// Returns the reason why the mail server did not accept the mail.
     async fn send(&self, mail: Mail) -> Result<(), MailFailure>;
 
-    /// Closes connections, because no mail is to be sent for a while.
+    /// Closes idle connections, because no mail is to be sent for a while.
     async fn rest(&self);
 }

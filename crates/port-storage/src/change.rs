@@ -173,7 +173,7 @@ pub enum Write {
 }
 
 impl Write {
-    /// Writes a whole row, except for columns that are recorded separately, see
+    /// Creates the write of a whole row, except for columns that are recorded separately, see
     /// [`recorded`](candor_tables::flat::Table::recorded).
     #[must_use]
     pub fn put<T: Stored>(row: &Row<T>) -> Self {

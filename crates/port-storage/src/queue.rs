@@ -231,7 +231,8 @@ pub trait Queue {
         health: Vec<(QueueKey, HealthDelta)>,
     ) -> Read<RecordOutcome>;
     /// Takes or renews the rate lease of a subscription, unless another worker holds it. The holder of the lease
-    /// is the only worker that sends to a receiver with a rate. A deleted subscription counts as leased.
+    /// is the only worker that sends to a receiver with a rate. Returns [`RateLease::Held`] for a deleted
+    /// subscription.
     async fn lease_rate(&self, queue: QueueKey, lease: Lease, now: Timestamp) -> Read<RateLease>;
     /// Corrects times that were stored while a clock was ahead. First attempts that are due after `now` and
     /// retries whose last attempt was after `now` become due at `now`; the same holds for mails. Running erasures

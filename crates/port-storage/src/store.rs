@@ -31,7 +31,7 @@ pub struct StoredReplay {
     pub fingerprint: Fingerprint,
     /// HTTP status of the response.
     pub status: u16,
-    /// Sealed headers and body.
+    /// Sealed body and `ETag` of the response, with the rights of the key that sent the request.
     pub sealed: Vec<u8>,
 }
 

@@ -33,9 +33,9 @@ pub type Emptied = Result<u64, CommitError>;
 pub trait Upkeep {
     /// Returns the master keys that sealed data here, ordered by id.
     async fn master_keys(&self) -> Read<Vec<MasterKey>>;
-    /// Adds a master key if the store still has exactly `seen` keys. Keys that were added meanwhile may be ones
-    /// that the ring of this process cannot open. If several processes start on an empty store with different
-    /// keys, only one of them succeeds.
+    /// Adds a master key if the store still has exactly `seen` keys. Otherwise changes nothing, because the ring of
+    /// this process may lack a key that was added meanwhile. If several processes start on an empty store with
+    /// different keys, only one of them succeeds.
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()>;
     /// Replaces all master keys with this one: data sealed by another key is lost.
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()>;

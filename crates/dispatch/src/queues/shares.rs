@@ -1,6 +1,6 @@
 //! Shares of organizations in the places of a process: attempts, and deliveries that wait for one.
 //!
-//! An organization takes another place while it has fewer places than are free. So one organization has at most
+//! An organization may take another place while it has fewer places than are free. So one organization has at most
 //! half of all places. If the receivers of `n` organizations hang, each organization has at most one place in `n +
 //! 1` as soon as its first attempts have ended, and as many places are free for the next organization.
 //!

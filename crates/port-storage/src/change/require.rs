@@ -21,8 +21,8 @@ pub enum Require {
     /// The data set has fewer rows of a table than a limit; see [`Require::rows_below`]. Concurrent commits with this
     /// condition wait for each other on the row of the organization, which must exist.
     RowsBelow(RowLimit),
-    /// The organization has fewer of these keys than this. Concurrent commits with this condition wait for each
-    /// other on the row of the organization, which must exist.
+    /// The organization has fewer of these keys than this number. Concurrent commits with this condition wait for
+    /// each other on the row of the organization, which must exist.
     KeysBelow(ValidKeys, u32),
 }
 
