@@ -104,8 +104,8 @@ impl Services {
         })
     }
 
-    /// Commits a change set that its caller plans again if it was not saved. Returns `false` if another change was
-    /// committed first, or the idempotency key has a replay.
+    /// Commits a change set. Returns `false` if another change was committed first, or the idempotency key has a
+    /// replay: the caller then plans the change again.
     pub(super) async fn commit_unless_overtaken(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {
         match self.commit(tenant, change).await? {
             Committed::Saved(()) => Ok(true),
@@ -114,8 +114,8 @@ impl Services {
         }
     }
 
-    /// Commits a change set of the service itself, whose only condition is that its rows still have their versions.
-    /// Returns `false` if another change was committed first.
+    /// Commits a change set of the service itself. Its only condition is that the written rows still have their
+    /// versions. Returns `false` if another change was committed first.
     ///
     /// # Errors
     /// [`Error::Unavailable`]; [`Error::Bug`], also for every other conflict; [`Error::Refused`] if the moved people

@@ -10,7 +10,8 @@ use candor_port_storage::{CommitError, StorageError};
 /// because only the commit of a request shows that there is room.
 const COUNTS: Duration = Duration::from_secs(10);
 
-/// The newest commit that failed for want of room (disk space or memory), if no commit has succeeded since.
+/// Steady time and cause of the newest commit that failed for want of room (disk space or memory). `None` once a
+/// later commit succeeded.
 #[derive(Default)]
 pub struct CommitHealth(Mutex<Option<(Duration, String)>>);
 
@@ -20,7 +21,7 @@ impl CommitHealth {
         let failure = match outcome {
             Ok(_) => None,
             Err(CommitError::Storage(StorageError::NoRoom(cause))) => Some((now, cause.clone())),
-            // Other failures do not show if there is room.
+            // Other failures tell nothing about the room.
             Err(_) => return,
         };
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = failure;

@@ -32,7 +32,7 @@ pub(crate) async fn reply<T: Stored + Clone, C: Serialize>(
     let mut groups = services.store.counts(tenant, list, keys, MAX_GROUPS + 1).await?;
     let has_more = groups.groups.len() > MAX_GROUPS;
     groups.groups.truncate(MAX_GROUPS);
-    // Nulls last: both stores compare them in their own way.
+    // Groups without a value come last. The two stores order nulls differently.
     let place = |value: &SqlValue| (matches!(value, SqlValue::Null(_)), value.clone());
     groups.groups.sort_by_cached_key(|group| group.values.iter().map(place).collect::<Vec<_>>());
     let data = groups.groups.into_iter().map(show).collect();

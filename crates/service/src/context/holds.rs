@@ -44,7 +44,7 @@ pub(crate) fn require_unheld<'a, T: Retained + 'a>(resources: impl IntoIterator<
     ErasureChange::RequireUnheld { people: people.into_iter().collect() }
 }
 
-/// Returns the people in the summaries that include an observation or objective. A legal hold of one of these people
+/// Returns the people in the summaries that include an observation or objective. A legal hold on one of these people
 /// keeps the summaries from removal, and also everything that the summaries include.
 pub(crate) async fn people_of_including(
     services: &Services,

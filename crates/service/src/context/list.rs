@@ -56,7 +56,7 @@ impl<'a> JsonObjectWriter<'a> {
         self.member(name, items)
     }
 
-    /// Writes one more member: a list whose items are JSON already, with commas between them.
+    /// Writes one more member: a list. `items` is the JSON of its entries, with commas between them.
     pub(crate) fn written_list(&mut self, name: &'static str, items: &[u8]) {
         self.0.extend_from_slice(b",\"");
         self.0.extend_from_slice(name.as_bytes());

@@ -20,7 +20,7 @@ use crate::context::tokens::bearer_token::BearerToken;
 /// A request without its body.
 #[derive(Debug, Clone)]
 pub struct RequestContext {
-    /// API key of the request, with its permissions.
+    /// The caller of the request, by an API key or a bearer token, with the permissions.
     pub caller: Arc<Caller>,
     /// The key or token of the request, by which the caller is looked up again; `None` if none authenticated the caller.
     pub admission: Option<Admission>,
@@ -75,8 +75,8 @@ pub struct Idempotency {
 pub enum Precondition {
     /// `*`: any existing version.
     Any,
-    /// One of these versions, each with its [`etag_extra`](crate::Reply::etag_extra). Tags that are not versions match nothing and are
-    /// omitted.
+    /// One of these versions, each with its [`etag_extra`](crate::Reply::etag_extra). Tags that are not versions match
+    /// nothing and are omitted.
     OneOf(Vec<(Version, u64)>),
 }
 

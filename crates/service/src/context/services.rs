@@ -65,7 +65,7 @@ pub struct ServiceSettings {
     /// `true` if a mail server for invitations is configured.
     pub sends_mail: bool,
     /// Maximum number of invitation mails per day of an organization without accepted invitations. The limit grows with
-    /// their number.
+    /// the number of accepted invitations.
     pub mails_per_day: u32,
     /// Deadline of a search (decision A17).
     pub search_deadline: Duration,

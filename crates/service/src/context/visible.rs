@@ -114,7 +114,7 @@ struct Sight {
 /// The custom fields that the caller may see.
 struct FieldSight {
     organization: Organization,
-    /// The caller sees all custom fields of these people.
+    /// People of whom the caller sees all custom fields.
     in_reach: BTreeSet<EmployeeId>,
 }
 

@@ -32,14 +32,14 @@ pub enum KeylessWrite {
     InvitationAccept,
     /// Exchange of the code of a portal link (decision B8).
     PortalExchange,
-    /// Begin and end of a sign-in, by client address (decision B10).
+    /// Begin and end of a sign-in, counted by client address (decision B10).
     SignIn,
-    /// Begin and end of a sign-in, by the browser instead of the address.
+    /// Begin and end of a sign-in, counted by browser instead of client address.
     SignInOfBrowser,
 }
 
 impl KeylessWrite {
-    /// A kind of write without an API key for each name of a quota.
+    /// The kinds of writes without an API key: one for each quota name, see [`KeylessWrite::word`].
     pub const ALL: [Self; 3] = [Self::InvitationAccept, Self::PortalExchange, Self::SignIn];
 
     /// Returns the name of the quota in error details and metrics.
@@ -151,7 +151,7 @@ impl Limits {
         self.count(Bucket::Keyless(write, address), at, |window, now| window.admit(now, write.per_minute()))
     }
 
-    /// Returns the rate limit status of an address without counting.
+    /// Returns the status of the quota of authentication failures of an address, without counting a failure.
     pub fn look_failures(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.count(Bucket::Address(address), at, |window, now| window.look(now, FAILURES_PER_MINUTE))
     }

@@ -110,7 +110,8 @@ impl Tokens {
         insert(&mut lock(&self.refused), hash, now);
     }
 
-    /// Returns the cached holder of a proof, `Some(None)` if no provider holds it.
+    /// Returns the cached holder of a proof: `Some(None)` if no provider holds the proof, `None` if the cache has no
+    /// fresh entry.
     pub(super) fn holder_of(&self, id: IdentityProofId, now: Timestamp) -> Option<Option<ProofHolder>> {
         let holders = lock(&self.holders);
         holders.get(&id).filter(|holder| is_fresh(holder.read_at, now)).map(|holder| holder.value)

@@ -165,7 +165,8 @@ impl Services {
         Ok(account.authenticate(&claims).map(|caller| JudgedAccount { caller, read_at: provider.read_at }))
     }
 
-    /// Returns the verified token of a text: the cached one while the keys of its provider are the same.
+    /// Returns the verified token of a text. A cached token is not verified again while the keys of its provider are
+    /// the same.
     async fn verify_again(
         &self,
         text: &str,
@@ -209,7 +210,7 @@ impl Services {
         keys.get((transport, clock), (tenant.organization, provider), issuer, key_id).await
     }
 
-    /// Returns the active provider of a token by its issuer and its audiences, without a look at its claims otherwise.
+    /// Returns the active provider of a token, by the issuer and the audiences of the token.
     async fn find_provider(
         &self,
         token: &SignedToken<'_>,

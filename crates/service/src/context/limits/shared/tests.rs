@@ -20,7 +20,7 @@ struct FakeStore {
     window: Mutex<Window>,
     is_down: AtomicBool,
     hangs: AtomicBool,
-    /// The next answer comes too late, and the request counts.
+    /// `true` if the next answer comes too late, although the store counts the request.
     is_late: AtomicBool,
     starts: AtomicU32,
     asked: AtomicU32,
