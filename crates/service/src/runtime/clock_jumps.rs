@@ -58,8 +58,8 @@ fn milliseconds_ahead(clock: &dyn Clock) -> i64 {
     clock.now().millis() - i64::try_from(clock.steady().as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them. Shortens leases that end more
-/// than `longest` from now to this time; `longest` is the longest duration for which a worker takes a lease.
+/// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them. `longest` is the longest
+/// duration for which a worker takes a lease: a lease that would end later than `longest` from now ends then.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; another call repeats the correction.

@@ -15,7 +15,7 @@ use crate::context::services::Services;
 /// Maximum number of deleted providers of one run.
 const PROVIDERS: u16 = 100;
 
-/// Removes the links of deleted providers. Returns the number of providers that have none left.
+/// Removes the links of deleted providers. Returns the number of providers without links left.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call removes the rest.
@@ -32,7 +32,7 @@ pub async fn remove_links(services: &Services, goes_on: impl Fn() -> bool) -> Re
     Ok(completed_count)
 }
 
-/// Removes some links of a deleted provider. Returns `true` if there were none, and the removal is complete.
+/// Removes some links of a deleted provider. Returns `true` if no link was left, so that the removal is complete.
 async fn remove_piece(services: &Services, tenant: Tenant, removal: ProviderRemoval) -> Result<bool, Error> {
     let page = &PageRequest::ALL;
     let mut links =

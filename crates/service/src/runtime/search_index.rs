@@ -28,7 +28,8 @@ const PIECE: u16 = 2_000;
 const PIECE_BYTES: usize = 2 * 1024 * 1024;
 /// Number of rows read at once until a piece is full.
 const READ: usize = 100;
-/// Maximum size of the terms of the segments that are merged into one, in bytes. Segments beyond it are not merged.
+/// Maximum size of the terms of the segments that are merged into one, in bytes. Further segments are left for
+/// another merge.
 const MERGED_BYTES: usize = 16 * 1024 * 1024;
 /// Number of segments removed in one commit.
 const REMOVED: u16 = 50;
@@ -66,8 +67,8 @@ pub async fn fill(services: &Services, goes_on: impl Fn() -> bool) -> Result<u64
     }
 }
 
-/// Indexes pending rows while `goes_on` returns `true`. Returns the number of rows that this instance indexed. Safe to run on
-/// several instances at once. A failing table does not stop the run.
+/// Indexes pending rows while `goes_on` returns `true`. Returns the number of rows that this instance indexed. Several
+/// instances may run this function at once. A failing table does not stop the run.
 ///
 /// Tables take turns, each with one piece, so that much work of one organization does not hold back that of others.
 ///
@@ -244,7 +245,8 @@ async fn merge(services: &Services, tenant: Tenant, kind: Type) -> Result<(), Er
     }
 }
 
-/// Replaces the segments that contain these documents by segments without them. Returns `true` if there were any.
+/// Replaces the segments that contain these documents by segments without the documents. Returns `true` if there were
+/// such segments.
 pub(super) async fn forget(
     services: &Services,
     tenant: Tenant,

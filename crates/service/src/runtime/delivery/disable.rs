@@ -13,8 +13,8 @@ use crate::context::services::{Services, render};
 /// Name of this actor in the audit log.
 const DELIVERIES: &str = "deliveries";
 
-/// Disables a subscription for this reason, notifies the org admins and fires the event. If this fails, the next
-/// failed delivery triggers it again.
+/// Disables a subscription for this reason, notifies the org admins and fires the event. If the change cannot be
+/// saved, the next failed delivery of the subscription disables it.
 pub(super) async fn disable(services: &Services, queue: QueueKey, why: &DisableReason) {
     let (tenant, webhook) = queue;
     let cause = match why {

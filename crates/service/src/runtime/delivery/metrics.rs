@@ -20,7 +20,7 @@ pub(super) struct Metrics {
     queue_oldest: Gauge,
     /// Results that could not be recorded, because another worker had claimed the delivery.
     pub(super) lost: Counter,
-    /// Deliveries that waited here too long to be attempted within their lease.
+    /// Deliveries that waited in the engine too long to be attempted within their lease.
     pub(super) forgotten: Counter,
     /// Deliveries given up without an attempt, because the subscription was removed.
     pub(super) subscription_gone: Counter,

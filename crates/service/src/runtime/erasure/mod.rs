@@ -95,7 +95,7 @@ async fn put_behind_others(services: &Services, tenant: Tenant, erasures: Vec<Sq
     Ok(services.store.apply_erasure(tenant, &[postponement]).await?)
 }
 
-/// Returns `true` if an erasure is due. Those that wait for a legal hold are due once a day.
+/// Returns `true` if an erasure is due. An erasure that waits for a legal hold is due once a day.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].
@@ -161,8 +161,8 @@ impl Job<'_> {
         self.removal().record(kind, ids)
     }
 
-    /// Replaces the segments of the index that have words of the person by segments without them. Returns `true`
-    /// if there were any.
+    /// Replaces the segments of the index that have words of the person by segments without these words. Returns
+    /// `true` if there were such segments.
     async fn clean_index(&self) -> Result<bool, Error> {
         let ids =
             self.recorded_rows().await?.into_iter().map(|row| row.id).chain([self.person.to_bytes()]).collect();

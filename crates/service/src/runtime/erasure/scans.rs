@@ -85,7 +85,7 @@ impl Job<'_> {
             let page = self.services.store.replays(self.tenant, &last_key, PAGE).await?;
             let Some((last, _)) = page.last() else { return Ok(true) };
             last_key.clone_from(last);
-            // The time of a replay is unknown. It is at most a day old, so its addresses are compared as of now.
+            // The time of a replay is unknown. A replay is at most a day old, so its addresses are compared as of now.
             let (own, now) = (self.erasure.id.to_string(), self.services.clock.now());
             let is_named = |key: &str, replay| {
                 let text = replay_text(self.services, self.tenant, key, replay);
@@ -217,8 +217,8 @@ impl Job<'_> {
         self.apply(&[self.record("audit_entries", ids), overwrite]).await
     }
 
-    /// Removes issues and results of connectors that contain the address of the person, or a name of theirs in another
-    /// system. Issues from a time when another person had the name stay.
+    /// Removes issues and results of connectors that contain the address of the person, or a name of the person in
+    /// another system. Issues from a time when another person had the name stay.
     async fn erase_syncs(&self, mentions: &Mentions, names: &[String]) -> Result<bool, Error> {
         let mut last_id = [0; 16];
         loop {

@@ -109,7 +109,7 @@ impl MailerShared {
     }
 
     /// Counts the mail, unless an earlier attempt counted it. If a daily limit is reached, returns the invitation with
-    /// this failure. The limit of the organization is first and the limits that organizations share are last: a mail
+    /// this failure. The limit of the organization counts first and the shared limits of organizations last: a mail
     /// over one limit must not use up the next one.
     async fn find_reached_limit(&self, (tenant, _): MailKey, ready: &MailAttemptData) -> Read<Option<Invitation>> {
         let invitation = &ready.invitation.value;

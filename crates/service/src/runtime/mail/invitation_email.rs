@@ -5,7 +5,7 @@ use candor_domain::time::Timestamp;
 
 /// Maximum length of a name that an email repeats, in characters.
 const NAME_CHARS: usize = 40;
-/// Maximum number of digits in such a name. A telephone number has more.
+/// Maximum number of digits in a name that an email repeats. A telephone number has more.
 const NAME_DIGITS: usize = 5;
 /// Subject of every invitation. Clients choose no part of it.
 const SUBJECT: &str = "An invitation to Candor";
@@ -33,8 +33,8 @@ impl InvitationEmail {
             "{greeting}\n\n\
              {invites} To accept, open this link:\n\n\
              {link}\n\n\
-             It can be used once, until {end_text}. If you did not expect this mail, there is nothing you need to \
-             do.\n"
+             The link can be used once, until {end_text}. If you did not expect this mail, there is nothing you need \
+             to do.\n"
         );
         let (title, greeting, invites) = (escaped(SUBJECT), escaped(&greeting), escaped(&invites));
         let to = escaped(link);
@@ -45,8 +45,8 @@ impl InvitationEmail {
              <p>{invites}</p>\n\
              <p><a href=\"{to}\">Accept the invitation</a></p>\n\
              <p>If the link does not open, copy this address into a browser:<br>{to}</p>\n\
-             <p>It can be used once, until {end_text}. If you did not expect this mail, there is nothing you need to \
-             do.</p>\n\
+             <p>The link can be used once, until {end_text}. If you did not expect this mail, there is nothing you \
+             need to do.</p>\n\
              </body>\n</html>\n"
         );
         Self { subject: SUBJECT, text, html }
@@ -97,7 +97,7 @@ mod tests {
 
     #[test]
     fn invitation_email_escapes_names_and_has_a_fixed_subject() {
-        let email = InvitationEmail::new("<b>Ada</b>", "A&B \"Ltd\"\r\nBcc: x", "https://x.example/'", it_ends());
+        let email = InvitationEmail::new("<b>Ada</b>", "A&B \"Ltd\"\r\nBcc: x", "https://x.example/'", expiry());
         assert_eq!(email.subject, "An invitation to Candor");
         for wanted in
             ["&lt;b&gt;Ada&lt;/b&gt;", "A&amp;B &quot;Ltd&quot; Bcc: x invites you", "https://x.example/&#39;"]
@@ -122,7 +122,7 @@ mod tests {
             &long,
         ];
         for name in names {
-            let email = InvitationEmail::new(name, name, "https://candor.example/a", it_ends());
+            let email = InvitationEmail::new(name, name, "https://candor.example/a", expiry());
             for part in [email.subject, &email.text, &email.html] {
                 assert!(!part.contains(name), "{part}");
             }
@@ -130,12 +130,12 @@ mod tests {
             assert!(email.html.contains("<p>Hello,</p>"), "{}", email.html);
         }
         for name in ["é".repeat(40).as_str(), "St. Mary Ltd.", "Area 51", "R/D & Co.", "O'Hara-Øst"] {
-            let email = InvitationEmail::new(name, name, "https://candor.example/a", it_ends());
+            let email = InvitationEmail::new(name, name, "https://candor.example/a", expiry());
             assert!(email.text.starts_with(&format!("Hello {name},\n\n{name} invites you")), "{}", email.text);
         }
     }
 
-    fn it_ends() -> Timestamp {
+    fn expiry() -> Timestamp {
         Timestamp::from_millis(0)
     }
 }
