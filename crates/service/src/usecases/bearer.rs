@@ -54,7 +54,7 @@ pub async fn authenticate(
     authenticate_anew(services, text).await
 }
 
-/// Returns the caller of a bearer token with the rights that the store has now. It links no account.
+/// Returns the caller of a bearer token with the rights that the store has now. Links no account.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].

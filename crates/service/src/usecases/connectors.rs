@@ -141,7 +141,7 @@ pub async fn release(
             return Ok(Attempt::Done(None));
         }
         let last = people.last().map(|person| person.value.id);
-        let (change, count) = giving_back(services, context, &connector, &people, at).await?;
+        let (change, count) = release_change_set(services, context, &connector, &people, at).await?;
         if context.dry_run {
             let events = change.events.into_iter().map(|event| Event { data: String::new(), ..event });
             return Ok(Attempt::Done(Some((last, count, events.collect()))));
@@ -160,7 +160,7 @@ pub async fn release(
     }
     let plan = async |at: Timestamp| {
         let people = people(services, context, &selection(after)).await?;
-        let (mut change, count) = giving_back(services, context, &connector, &people, at).await?;
+        let (mut change, count) = release_change_set(services, context, &connector, &people, at).await?;
         change.events.splice(..0, previewed.iter().cloned());
         let body = render(&Released { released: earlier + count })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
@@ -229,7 +229,7 @@ async fn named_people(
 
 /// Creates the change set that releases these people and ends their links; returns it with the number of people
 /// released.
-async fn giving_back(
+async fn release_change_set(
     services: &Services,
     context: &RequestContext,
     connector: &Connector,

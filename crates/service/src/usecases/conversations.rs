@@ -118,7 +118,7 @@ pub async fn messages(
 }
 
 /// `GET /conversations/{id}/messages/{message_id}`: returns one message. Loads the conversation only for keys of a
-/// person: other keys see every conversation, and each message belongs to an existing one.
+/// person: other keys see every conversation, and each message belongs to an existing conversation.
 ///
 /// # Errors
 /// Not found; see [`Error`].

@@ -36,9 +36,9 @@ pub enum UntrustedDomain {
     /// Another provider has proven the domain.
     #[error("{provider} of {organization} has proven this domain")]
     Taken {
-        /// Organization of that provider.
+        /// Organization of the provider that has proven the domain.
         organization: OrganizationId,
-        /// The provider.
+        /// The provider that has proven the domain.
         provider: IdentityProviderId,
     },
     /// The organization does not exist, or the store fails.

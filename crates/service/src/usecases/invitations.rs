@@ -50,7 +50,7 @@ pub struct AcceptedInvitation {
     status: Status,
 }
 
-/// Creates an invitation of a person with its token. Queues the email where invitations are mailed.
+/// Creates an invitation of a person with its token. Queues the email if invitations of the tenant are sent by email.
 ///
 /// # Errors
 /// Not pending; see [`Error`].
@@ -193,8 +193,8 @@ pub async fn accept(
     services.retry(plan).await
 }
 
-/// Returns the change by which a sign-in accepts the newest invitation of a person, without the session. `None` if it was
-/// revoked, has expired, or there is none.
+/// Returns the change by which a sign-in accepts the newest invitation of a person; the change does not begin the
+/// session. `None` if there is no invitation, or the newest one was revoked or has expired.
 ///
 /// # Errors
 /// See [`Error`].

@@ -200,7 +200,8 @@ async fn act(
     services.act(context, decide).await
 }
 
-/// Returns a condition for each attribute that is new to an observation: it is not archived at commit time.
+/// Returns, for each attribute that is new to an observation, the condition that the attribute is not archived at
+/// commit time.
 fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
     after.iter().filter(|id| !before.contains(id)).map(|id| Require::open::<Attribute>(*id)).collect()
 }

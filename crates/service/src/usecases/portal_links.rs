@@ -93,7 +93,8 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 
 /// `POST /portal-links/exchange`: exchanges the code of a link for its API key, once and without an API key.
 /// `client` is the address of the request, or `None` if it cannot be read. `cookie` is the cookie of sign-ins of the
-/// browser. The code of a session is unknown without this cookie or the verifier of the program that began the sign-in.
+/// browser. The code of a session counts as unknown without this cookie and without the verifier of the program that
+/// began the sign-in.
 ///
 /// # Errors
 /// Not found, the same error for unknown, used, expired and revoked codes, and outside the networks of the key; invalid

@@ -131,7 +131,7 @@ pub struct IssueChange {
     pub notices: Vec<Notification>,
 }
 
-/// Returns the consequences of an issue: one more occurrence of the open issue, or a new one. The commit is
+/// Returns the consequences of an issue: one more occurrence of the open issue, or a new issue. The commit is
 /// overtaken if a concurrent request reported the same issue; the decision is then repeated.
 ///
 /// # Errors

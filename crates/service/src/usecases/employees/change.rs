@@ -211,7 +211,7 @@ pub(crate) async fn other_admin(
     Ok(other.map(|(id, version)| Require::has_version::<Employee>(id, version)))
 }
 
-/// Creates the change of a record, with the conditions that its references need at commit time.
+/// Creates the change of a person, with the conditions on the referenced rows at commit time.
 fn build_pending_change(
     before: &Employee,
     decision: Decision<Employee>,

@@ -73,8 +73,8 @@ pub struct LedgerDifference {
     pub erasures: usize,
 }
 
-/// Revokes API keys, sets and ends legal holds as the ledger tells, and then begins the erasures that the database does not have. `named`
-/// are the erasures that the operator named.
+/// Applies a ledger: revokes API keys, sets and ends legal holds, and then begins the erasures that the database does
+/// not have. `named` are the erasures that the operator named.
 ///
 /// # Errors
 /// See [`LedgerFailure`].
@@ -163,7 +163,7 @@ async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(),
     if is_of_database { Ok(()) } else { Err(LedgerFailure::OtherDatabase) }
 }
 
-/// Changes an erasure that waits for the end of a legal hold: it is due now, so that a worker checks for holds again.
+/// Makes an erasure due that waits for the end of a legal hold, so that a worker checks for holds again.
 async fn resume(services: &Services, entry: &LedgerEntry) -> Result<(), Error> {
     let tenant = Tenant::live(entry.organization_id);
     let erasure_row = services.store.row::<Erasure>(tenant, entry.id).await?;

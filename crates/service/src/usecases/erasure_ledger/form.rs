@@ -132,7 +132,7 @@ pub fn parse(text: &str) -> Result<Ledger, LedgerFlaw> {
             LedgerLine::Header { version } if at == 0 && (version == VERSION || EARLIER.contains(&version)) => {}
             LedgerLine::Header { .. } => {
                 return Err(flaw(format!(
-                    "the first line, and only it, must be a header of a version from {} to {VERSION}",
+                    "the first line, and no other line, must be a header of a version from {} to {VERSION}",
                     EARLIER[0]
                 )));
             }

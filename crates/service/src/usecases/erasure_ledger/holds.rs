@@ -174,7 +174,8 @@ pub(super) async fn decide(
     Ok(decision.map(|decision| (decision, employee_row.version)))
 }
 
-/// Sets or ends the hold on a person. Returns whether the person is held now; `None` if nothing changed.
+/// Sets or ends the hold on a person. Returns `true` if a hold was set, `false` if the hold was ended, and `None` if
+/// nothing changed.
 pub(super) async fn repeat(
     services: &Services,
     (tenant, person): (Tenant, EmployeeId),

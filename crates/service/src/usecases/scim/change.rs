@@ -311,7 +311,8 @@ impl<'a> ScimChange<'a> {
     }
 }
 
-/// Returns the version of a row after a write, or its stored version.
+/// Returns the version of a row after a change. `stored` is the version before the change, `None` for a new row, and
+/// `is_written` is `true` if the change writes the row.
 pub(super) fn version_after(stored: Option<Version>, is_written: bool) -> Version {
     match stored {
         None => Version::FIRST,

@@ -1,4 +1,4 @@
-//! Issues of a change: opened or counted with it, resolved when a request applies everything.
+//! Issues of a change: opened or counted with the change, resolved when a request applies everything.
 
 use candor_domain::id::EmployeeId;
 use candor_domain::people::connector::{IssueDraft, IssueKind, SyncIssue};

@@ -46,7 +46,7 @@ impl WritePlan {
 
 impl ScimContext {
     /// Runs a write, then settles its arrival or records the issue of its refusal. With `assumes_new`, the first plan
-    /// assumes a new person. If it is refused or overtaken, later plans look for the person.
+    /// assumes a new person. If the first plan is refused or overtaken, later plans look for the person.
     pub(super) async fn run<F, Fut>(
         &self,
         services: &Services,
@@ -62,7 +62,7 @@ impl ScimContext {
         let take_turn = || turn.get_or_init(|| services.move_lock(self.tenant()));
         let plan_change = async |start: Timestamp| {
             let mut attempt = Attempt { at: start, assumes_new };
-            // Also taken for a new person, whose creation conflicts with the move of a manager above.
+            // A repeated attempt takes the turn for a new person, too: a creation conflicts with a manager's move.
             if is_repeated.swap(true, Ordering::Relaxed) {
                 take_turn().await;
                 attempt = Attempt { at: services.clock.now(), assumes_new: false };

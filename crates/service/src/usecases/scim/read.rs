@@ -194,7 +194,7 @@ impl ScimContext {
             Some(UserCondition::UserName(name)) => {
                 let key = ScimLink::user_name_key(self.connector, name);
                 let linked_users = self.users_by_link(services, rows::scim_users::BY_USER_NAME, key).await?;
-                // A person without an account has their e-mail address as the name.
+                // The `userName` of a person without an account is their e-mail address.
                 if linked_users.iter().any(|user| self.sees(user)) {
                     linked_users
                 } else {

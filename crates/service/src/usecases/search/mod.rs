@@ -59,7 +59,7 @@ pub async fn search(services: &Services, context: &RequestContext, params: Param
 }
 
 fn too_slow() -> Error {
-    let message = "The search took too long. Ask for more words or longer ones, or narrow the search by a filter.";
+    let message = "The search took too long. Search for more or longer words, or narrow the search by a filter.";
     Error::TooSlow(message.to_owned())
 }
 

@@ -16,7 +16,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
 
-/// Longest wait for the discovery document of a provider. The session ends without it.
+/// Longest wait for the discovery document of a provider. The session ends even without the document.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The address that ends the session at the provider.

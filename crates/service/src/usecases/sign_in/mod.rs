@@ -36,7 +36,7 @@ impl Browser {
         self.id
     }
 
-    /// Returns the text of the id.
+    /// Returns the id of the browser as text.
     pub(crate) fn text(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.id)
     }

@@ -178,7 +178,7 @@ fn person_actor(person: &Employee) -> Actor {
     Actor { kind: ActorKind::Employee, id: Some(person.id.to_string()), name }
 }
 
-/// Function that turns a draft into the entry of the person who signs in.
+/// Function that turns a draft into an audit entry whose actor is the person who signs in.
 type Enter<'a> = &'a dyn Fn(AuditDraft, Timestamp) -> candor_domain::audit::AuditEntry;
 
 /// Adds the proof of the client id by its secret, and the time of the sign-in. If neither changes the provider, adds

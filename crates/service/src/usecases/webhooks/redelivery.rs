@@ -311,7 +311,8 @@ impl ReplayProgress<'_> {
         Ok(events)
     }
 
-    /// Returns the events that the filter does not permit, by their data and the present departments of people.
+    /// Returns the ids of the events that the filter does not permit, by their data and the present departments of
+    /// people.
     async fn filtered_out(&self, events: &[Event]) -> Result<Vec<EventId>, Error> {
         let facts: Vec<_> = events.iter().map(EventFacts::from_event).collect();
         let people: Vec<_> = EventFacts::people_to_read(&facts, &self.subscription.filter).into_iter().collect();
