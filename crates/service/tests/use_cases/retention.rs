@@ -59,9 +59,9 @@ async fn nothing_is_removed_while_clocks_differ_by_over_an_hour() {
 async fn sqlite_retention_waits_for_an_hour_of_steady_clock() {
     let world = TestServices::new().await;
     record_event(&world, 31).await;
-    let start_process = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
+    let new_process = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
     let swept = async || {
-        sweep::run_once(&start_process).await.unwrap();
+        sweep::run_once(&new_process).await.unwrap();
         events(&world).await
     };
     assert_eq!(swept().await, 1, "the process has just started");

@@ -80,7 +80,7 @@ async fn failing_table_does_not_block_indexing_of_another() {
 
 /// Returns the counts of the store's read calls.
 fn reads(world: &TestServices) -> [usize; 3] {
-    [FaultyCall::Get, FaultyCall::Batch, FaultyCall::List].map(|context| world.store.calls(context))
+    [FaultyCall::Get, FaultyCall::Batch, FaultyCall::List].map(|call| world.store.calls(call))
 }
 
 /// Returns the number of store calls that a bound key's search makes, and the number of its hits.

@@ -28,7 +28,7 @@ async fn delivery_is_dropped_after_seven_attempts_over_31_hours() {
     assert_eq!(seconds_after_event, [0, 30, 150, 750, 4_350, 25_950, 112_350]);
     let log = desk.log(id).await;
     assert_eq!(members(&log, "attempt"), (1..=7).map(|number| json!(number)).collect::<Vec<_>>());
-    let statuses = ["failed"; 6].into_iter().chain(["dropped"]).map(|seconds| json!(seconds));
+    let statuses = ["failed"; 6].into_iter().chain(["dropped"]).map(|status| json!(status));
     assert_eq!(members(&log, "status"), statuses.collect::<Vec<_>>());
     let next = [30, 150, 750, 4_350, 25_950, 112_350].map(|seconds| json!(NOON.plus_seconds(seconds)));
     assert_eq!(members(&log, "next_attempt_at"), next.into_iter().chain([json!(null)]).collect::<Vec<_>>());

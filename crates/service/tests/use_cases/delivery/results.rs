@@ -110,13 +110,13 @@ async fn delivery_after_a_failed_lookup_is_retried_soon() {
         1,
         "an event that could not be read with the claim is read for the attempt"
     );
-    for (context, faults) in [(FaultyCall::Get, 1), (FaultyCall::Batch, 2)] {
+    for (call, faults) in [(FaultyCall::Get, 1), (FaultyCall::Batch, 2)] {
         desk.world.clock.advance_seconds(2);
-        (1..=faults).for_each(|number| desk.world.store.fail(context, number, Fault::Before));
+        (1..=faults).for_each(|number| desk.world.store.fail(call, number, Fault::Before));
         desk.queue(1).await;
-        assert_eq!((desk.run_once().await, desk.script.take().len()), (1, 0), "{context:?}");
+        assert_eq!((desk.run_once().await, desk.script.take().len()), (1, 0), "{call:?}");
         assert_eq!(desk.run_once_after(5).await, 1);
-        assert_eq!(desk.script.take().len(), 1, "{context:?}");
+        assert_eq!(desk.script.take().len(), 1, "{call:?}");
     }
 }
 

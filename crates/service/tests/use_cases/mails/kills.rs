@@ -1,4 +1,4 @@
-//! Every mail is sent wherever the process dies; it is sent twice only if the result was not recorded.
+//! Every mail is sent, whenever the process dies. A mail is sent twice only if its result was not recorded.
 
 use candor_store_testkit::{Fault, FaultyCall};
 

@@ -73,13 +73,13 @@ impl Post {
 #[async_trait]
 impl MailTransport for Post {
     async fn send(&self, mail: Mail) -> Result<(), MailFailure> {
-        let outcome_wait = {
+        let action = {
             let mut state = self.0.lock().unwrap();
             state.under_way += 1;
             state.most = state.most.max(state.under_way);
             state.meanwhile.clone()
         };
-        match outcome_wait {
+        match action {
             Some(act) => act(mail.clone()).await,
             None => tokio::task::yield_now().await,
         }
