@@ -127,7 +127,7 @@ impl Fields {
         }
     }
 
-    /// Reads a field that an entry may omit if `is_kept`: it then keeps its value. Null is refused.
+    /// Reads a field that must be given, unless `is_kept`: an absent field then keeps its value. Null is refused.
     pub fn required_unless<R: Rule>(&mut self, field: &Field<R>, is_kept: bool) -> Option<R::Value> {
         match self.take_or_describe(field, |entry| entry.is_required = !is_kept) {
             None if is_kept => None,

@@ -121,7 +121,7 @@ pub fn email(text: &str) -> Result<(), ValueError> {
     let domain = fold_case(text.rsplit_once('@').map_or("", |(_, domain)| domain));
     if domain == ERASED_DOMAIN {
         return Err(ValueError::format(
-            "the address of a person: those of `erased.invalid` stand for erased people",
+            "the address of a person: the addresses of `erased.invalid` stand for erased people",
         ));
     }
     if let Some(letter) = changed_letter(&domain) {

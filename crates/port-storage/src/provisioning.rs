@@ -1,7 +1,7 @@
 //! Reads and writes for identity providers that provision people over SCIM.
 //!
 //! Links, issues and requests are rows of ordinary tables. This trait has only what the generic operations lack:
-//! counts, the list of a provider, and the log of its requests.
+//! counts, the list of people that a provider sees, and the log of its requests.
 
 use async_trait::async_trait;
 

@@ -87,7 +87,7 @@ pub trait People {
     async fn read_reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;
 }
 
-/// Reads across all tenants.
+/// Reads across all tenants, and the record of the last use of keys.
 #[async_trait]
 pub trait Everyone {
     /// Returns organizations after this one, ordered by id, with their settings for live data. For operators.

@@ -103,7 +103,7 @@ pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
     Ok(value)
 }
 
-/// Sets the texts of the numbers of a value. Its numbers are in the order of the text.
+/// Sets the text of each number in `value`. The numbers have the same order in `value` and in `texts`.
 fn keep_texts(value: &mut Value, texts: &mut NumberTexts<'_>) {
     match value {
         Value::Number(number) => {

@@ -45,7 +45,7 @@ impl Require {
         Self::Open(RowKey { table: T::TABLE, id: id.to_bytes() })
     }
 
-    /// Requires that a resource still has this version. It stays so until the commit.
+    /// Requires that a resource still has this version, and keeps it until the commit.
     #[must_use]
     pub const fn has_version<T: Stored>(id: Id<T::Kind>, version: Version) -> Self {
         const { assert!(T::TABLE.versioned && !T::TABLE.of_organization, "a version of one data set is compared") };

@@ -18,7 +18,7 @@ enum Manner {
     Hang,
     /// Respond at once for two seconds, so that they count as quick, and hang then.
     Turn,
-    /// Of sixteen requests, respond to one at once and to one after a time that makes them slow. Hang otherwise.
+    /// Of sixteen requests, respond to one at once, to one so late that the receiver counts as slow, and to no other.
     Mix,
 }
 
