@@ -113,8 +113,8 @@ fn has_share_left(held: &HashMap<OrganizationId, usize>, share: usize, owner: Op
     owner.and_then(|owner| held.get(&owner)).is_none_or(|count| *count < share)
 }
 
-/// Permit for one piece of large work, with the organization that holds it until it is dropped. `None` once the
-/// turn is given back.
+/// Permit for one piece of large work, with the organization that holds the permit. Dropping it gives the turn to the
+/// next caller. `None` once the turn is given back.
 #[derive(Debug)]
 pub struct Turn(Option<(LargeWork, Option<OrganizationId>)>);
 
@@ -237,7 +237,7 @@ impl LargeWork {
         spawn_blocking(in_pieces).await.map_err(|error| StorageError::Failed(error.to_string()))
     }
 
-    /// Gives a turn back and waits for the next one, as the last caller that waits now.
+    /// Gives a turn back and waits for another one, behind all callers that wait now.
     async fn exchange(&self, tenant: Option<Tenant>, mut turn: Option<Turn>) -> Option<Turn> {
         let mut next_turn = pin!(self.turn(tenant));
         let wait = poll_fn(|context| {

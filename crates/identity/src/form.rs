@@ -16,7 +16,7 @@ use url::form_urlencoded;
 /// Longest error code of a token endpoint that is passed on, in characters.
 const ERROR_CHARS: usize = 64;
 
-/// Returns the form and its headers.
+/// Returns the form of an exchange as a body, and adds the headers that it needs to `headers`.
 pub(crate) fn write(exchange: &CodeExchange, headers: &mut HeaderMap) -> Bytes {
     let mut form = form_urlencoded::Serializer::new(String::new());
     form.append_pair("grant_type", "authorization_code")

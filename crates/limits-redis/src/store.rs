@@ -54,8 +54,8 @@ impl RedisRateLimits {
         let tcp = TcpSettings::default().set_nodelay(true);
         #[cfg(target_os = "linux")]
         let tcp = tcp.set_user_timeout(UNCONFIRMED);
-        let place = server.url.reveal().into_connection_info().map_err(|error| map_error(&error))?;
-        let client = Client::open(place.set_tcp_settings(tcp)).map_err(|error| map_error(&error))?;
+        let connection_info = server.url.reveal().into_connection_info().map_err(|error| map_error(&error))?;
+        let client = Client::open(connection_info.set_tcp_settings(tcp)).map_err(|error| map_error(&error))?;
         let connection = Mutex::new(connection(&client).map_err(|error| map_error(&error))?);
         Ok(Self(Arc::new(Shared { client, script: WindowScript::new(), connection, runtime })))
     }

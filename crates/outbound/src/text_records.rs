@@ -1,4 +1,4 @@
-//! TXT records of domains, by which their owners prove something.
+//! TXT records of domains, by which the owner of a domain proves control of it.
 
 use hickory_resolver::TokioResolver;
 use hickory_resolver::proto::rr::{Name, RData};
@@ -12,7 +12,7 @@ pub struct TextRecords {
     names: TokioResolver,
 }
 
-/// The error of a lookup that got no answer. A domain without records has the answer of none.
+/// The error of a lookup that got no answer. For a domain without records, the answer is an empty list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no name server has answered")]
 pub struct NoAnswer;
