@@ -108,7 +108,7 @@ const REMEDIES: [(ErrorKind, &str); 13] = [
     (ErrorKind::ConnectionRefused, "check that the service runs and can be reached"),
     (ErrorKind::TimedOut, "check that the service runs and can be reached"),
 ];
-/// Remedy for the other kinds.
+/// Remedy for every other kind of I/O error.
 const OTHER_REMEDY: &str = "see the message of the operating system for the cause";
 
 fn remedy(kind: ErrorKind) -> &'static str {

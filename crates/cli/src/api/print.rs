@@ -68,7 +68,7 @@ impl Printer {
         pretty.map_or(Cow::Borrowed(body), Cow::Owned)
     }
 
-    /// Prints a text and the end of its line; nothing if it is empty.
+    /// Prints a text, and a line end if the text has none. Prints nothing for an empty text.
     fn print(&self, text: &[u8]) -> Result<(), CommandError> {
         if text.is_empty() {
             return Ok(());

@@ -106,7 +106,7 @@ impl OpenFile {
         let file = file.map_err(CommandError::io("open", &path))?;
         let size = file.metadata().map_err(CommandError::io("read", &path))?.len();
         if size < entry.bytes {
-            let reason = format!("it has {size} bytes instead of {}", entry.bytes);
+            let reason = format!("the file has {size} bytes instead of {}", entry.bytes);
             return Err(ExportFailure::DamagedFile { path, reason }.into());
         }
         file.set_len(entry.bytes).map_err(CommandError::io("write", &path))?;

@@ -1,4 +1,4 @@
-//! Progress of an import, during it and at its end.
+//! Shows the progress of an import while it runs, and at its end.
 
 use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -62,8 +62,8 @@ impl Progress {
         state.asked = Some(Instant::now());
     }
 
-    /// Records a failed attempt to send a part. `was_open` and `is_open` are `true` if the service may have
-    /// received the part in an earlier attempt and in this one.
+    /// Records a failed attempt to send a part. `was_open` is `true` if the service may have received the part in an
+    /// earlier attempt, `is_open` if it may have received the part in this attempt.
     pub(super) fn not_done(&self, part: usize, was_open: bool, is_open: bool) {
         let mut state = self.state();
         state.asked = None;
@@ -113,7 +113,7 @@ impl Progress {
         }
     }
 
-    /// Prints the command's answer. Text output is empty if no part was prepared.
+    /// Prints the command's answer. The text is empty if the file was not split into parts.
     ///
     /// # Errors
     /// [`CommandError::Io`] if the output cannot be written.

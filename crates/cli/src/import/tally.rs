@@ -230,7 +230,7 @@ impl Tally {
         if self.errors.is_empty() {
             return String::new();
         }
-        // Among the failed rows are few causes, which the table must not leave out.
+        // Few of the failed rows cause the other failures, and the table must show these rows.
         let (causes, others): (Vec<&Value>, Vec<&Value>) =
             self.errors.iter().partition(|error| error["caused_by_row"].is_null());
         let mut shown_errors: Vec<&Value> = causes.into_iter().chain(others.iter().copied()).take(SHOWN).collect();
@@ -240,7 +240,7 @@ impl Tally {
         let mut text = format!("\n{}\n", table(&rows));
         if !others.is_empty() {
             let count = count_noun(others.len(), "row");
-            text.push_str(&format!("{count} of them failed only because of other rows: correct those first\n"));
+            text.push_str(&format!("{count} failed only because of other rows: correct the other rows first\n"));
         }
         if self.errors.len() > SHOWN {
             text.push_str(&format!("and {} more; --json shows them all\n", self.errors.len() - SHOWN));
@@ -314,7 +314,7 @@ mod tests {
         let errors = (2..last).map(|row| error(row, Some(last))).chain([error(last, None)]).collect();
         let text = Tally { errors, ..Tally::default() }.errors_text();
         assert!(text.contains(&format!("\n{last}  ")), "{text}");
-        assert!(text.contains(&format!("{} rows of them failed only because of other rows", last - 2)), "{text}");
+        assert!(text.contains(&format!("{} rows failed only because of other rows", last - 2)), "{text}");
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Sign-in of a person in the browser: the session comes back over a listener on this machine (decision B10).
 //!
-//! The browser brings a code that is useless to every other program: the service gives the session only to the holder of
-//! the verifier, whose hash travels with the sign-in and which never leaves this process before the exchange.
+//! The browser brings a code that is useless to every other program: the service gives the session only to the holder
+//! of the verifier. The sign-in contains only the hash of the verifier. The verifier leaves this process only in the
+//! exchange.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
@@ -26,9 +27,9 @@ use crate::error::CommandError;
 use crate::output::tell;
 use crate::remote::{Account, ApiKey, Profile, RemoteFailure};
 
-/// Time limit of a sign-in, after which its state is not valid at the service either.
+/// Time limit of a sign-in, which is also that of the service.
 const SIGN_IN_LIMIT: Duration = Duration::from_secs(600);
-/// Time limit of one connection, so that an idle one of the browser ends.
+/// Time limit of one connection, so that an idle connection of the browser ends.
 const CONNECTION_LIMIT: Duration = Duration::from_secs(10);
 /// Size limit of the head of a request, in bytes. The service's redirect has a few hundred.
 const MAX_HEAD: usize = 8_192;
@@ -38,14 +39,14 @@ const RANDOM_BYTES: usize = 32;
 const SHOWN_BYTES: usize = 4;
 /// Program that opens an address in the browser of the user.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-/// Stands in for the code, so that the URL is checked before the browser opens.
+/// Placeholder of the code before the sign-in. With it, the URL of the service is checked before the browser opens.
 const NO_CODE_YET: &str = "cdr_link_none";
 
 /// The secrets of one sign-in.
 struct Attempt {
-    /// Compared with the state of the redirect, so that no other page can hand over a code.
+    /// State of the sign-in. The redirect must have the same state, so that no other page can hand over a code.
     state: String,
-    /// Given to the service with the code.
+    /// Secret that the service gets with the code, as proof that this process began the sign-in.
     verifier: Secret,
     challenge: [u8; 32],
 }
@@ -138,7 +139,7 @@ fn show(address: &str, code: &str) {
     }
 }
 
-/// Waits for the redirect of this sign-in. Connections are served side by side, because browsers open some in reserve.
+/// Waits for the redirect of this sign-in. Connections are served concurrently, because browsers open spare ones.
 async fn wait_for_redirect(listener: &TcpListener, state: &str) -> Answer {
     let (sender, mut answers) = mpsc::channel(1);
     loop {
@@ -200,8 +201,10 @@ fn read_redirect(head: &[u8], state: &str) -> Option<Answer> {
 /// Returns the cause of a refusal with its remedy.
 fn explain(reason: &str) -> &'static str {
     match reason {
-        "denied" => "you or the provider canceled it; sign in again, or ask an admin whether you may use Candor",
-        "expired" => "it took too long, or went on in another browser; begin again",
+        "denied" => {
+            "you or the provider canceled the sign-in; try again, or ask an admin whether you may use Candor"
+        }
+        "expired" => "the sign-in took too long, or went on in another browser; begin again",
         "not_linked" => "the account leads to no active person of the organization; ask an admin to link it",
         _ => "the provider could not be reached, or its answer was not valid; try again in a few minutes",
     }

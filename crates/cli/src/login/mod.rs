@@ -17,8 +17,8 @@ use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteFailu
 const AGENT: &str = "candor-login";
 const PROMPT: &str = "API key: ";
 
-/// Reads a key, or signs the person in in the browser. Asks the service for the owner, and stores the key. Nothing is
-/// stored if the service refuses it.
+/// Reads a key, or signs the person in with the browser. Asks the service for the owner of the key, and stores the key.
+/// Nothing is stored if the service refuses the key.
 ///
 /// # Errors
 /// [`RemoteFailure`] if the key is malformed, the sign-in is refused or the service does not accept the key;
@@ -52,7 +52,8 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError
     )
 }
 
-/// Removes a profile, and ends its session if it is one. The profile is removed even if the service does not answer.
+/// Removes a profile, and ends the session if the profile has one. The profile is removed even if the service does not
+/// answer.
 ///
 /// # Errors
 /// [`RemoteFailure::UnknownProfile`], and [`RemoteFailure::Call`] if the session cannot be ended; [`CommandError::Io`] if
@@ -66,12 +67,12 @@ pub(crate) async fn log_out(name: &ProfileName, output: Output) -> Result<(), Co
     if is_session {
         end_session(profile).await?;
     }
-    let end = if is_session { "Its session has ended." } else { "Its key stays valid." };
+    let end = if is_session { "The session has ended." } else { "The API key stays valid." };
     let text = format!("The profile {name} for {url} is removed. {end}\n");
     output.say(&json!({"profile": name.to_string(), "url": url}), &text)
 }
 
-/// Ends the session of a profile. One that has ended already is a success.
+/// Ends the session of a profile. A session that has ended already is no failure.
 async fn end_session(profile: Profile) -> Result<(), RemoteFailure> {
     let url = profile.url.clone();
     // The login has accepted the URL, with --insecure or without.

@@ -136,7 +136,7 @@ impl AccountChoice {
     }
 }
 
-/// Returns the value of an environment variable. Empty counts as unset, as with settings.
+/// Returns the value of an environment variable. An empty value counts as unset, as with settings.
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

@@ -95,7 +95,7 @@ impl Profiles {
         folder.map(|folder| folder.join(FILE)).ok_or(RemoteFailure::NoConfigurationFolder)
     }
 
-    /// Reads the file. A missing one has no profiles.
+    /// Reads the file. A missing file counts as one without profiles.
     ///
     /// # Errors
     /// [`RemoteFailure::OpenToOthers`], [`RemoteFailure::FolderOpenToOthers`] and
@@ -145,7 +145,7 @@ impl Profiles {
     /// Removes and returns the profile with this name.
     ///
     /// # Errors
-    /// [`RemoteFailure::UnknownProfile`], with the names of the stored ones.
+    /// [`RemoteFailure::UnknownProfile`], with the names of the stored profiles.
     pub(crate) fn remove(&mut self, name: &ProfileName) -> Result<Profile, RemoteFailure> {
         self.profiles.remove(&name.0).ok_or_else(|| RemoteFailure::UnknownProfile {
             name: name.clone(),
