@@ -1,7 +1,7 @@
 //! Bounded queue between the service and standard error: a log that is not read delays no request and no stop.
 //!
-//! The lines of a few milliseconds are written together. A thread that is woken for each line costs more than the request
-//! that the line is about.
+//! The lines of a few milliseconds are written together. A thread that is woken for each line costs more than the
+//! request that the line is about.
 
 use std::fs::File;
 use std::io::{self, Write};

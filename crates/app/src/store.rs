@@ -28,8 +28,8 @@ const TELL_AGAIN: Duration = Duration::from_secs(5);
 /// current. Replaces the keys of texts that an earlier version computed.
 ///
 /// # Errors
-/// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not answer;
-/// [`StoreFailure::UnfinishedCopy`].
+/// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not
+/// answer; [`StoreFailure::UnfinishedCopy`].
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, CommandError> {
     expect_known_schema(config).await?;
     match &config.database {

@@ -313,7 +313,7 @@ mod tests {
         for (_, name, help) in METRICS {
             let refers = help
                 .split(|character: char| !character.is_alphanumeric())
-                .any(|character| ["them", "those", "these"].contains(&character));
+                .any(|word| ["them", "those", "these"].contains(&word));
             assert!(!refers && help.ends_with('.'), "{name}: {help}");
         }
     }

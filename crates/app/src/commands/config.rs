@@ -8,7 +8,7 @@ use crate::config::{ConfigurationFailure, LoadedConfig};
 use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
 
-/// Prints the configuration with secrets masked, even if it has problems; these are reported as the error.
+/// Prints the configuration with secrets masked, even if it has problems. The problems are the error of the command.
 ///
 /// # Errors
 /// [`ConfigurationFailure`] with all problems; [`CommandError::Io`] if the output cannot be written.

@@ -84,8 +84,8 @@ pub(crate) async fn create(
         .map_err(to_command_error(format!("create a link of {organization}")))
 }
 
-/// Returns a link for the first start of an installation: its only organization has no API key yet. A failure is
-/// logged, because it must not stop the service.
+/// Returns a link if the installation has just one organization and the organization has no API key, as at a first
+/// start. A failure is logged, because it must not stop the service.
 pub(crate) async fn first_link(services: &Services) -> Option<NewLink> {
     let link = async {
         let organization_id = operator::organization_without_key(services).await;

@@ -30,7 +30,7 @@ use candor_cli::private_file;
 const ORGANIZATION: &str = "Demo";
 /// Name of the API key that belongs to the link into the console.
 const LINK_NAME: &str = "candor dev, console";
-/// File in the data folder that keeps the key, so that every start prints the same one.
+/// File in the data folder that keeps the key, so that every start prints the same key.
 const KEY_FILE: &str = "dev-key.json";
 
 /// Contents of the key file.
@@ -80,8 +80,9 @@ pub(crate) async fn run(config: &Config, output: Output) -> Result<(), CommandEr
     running.until_told_to_stop().await
 }
 
-/// Returns the settings for `candor dev`: webhooks and requests to identity providers may go to this machine, where a newcomer's receiver runs,
-/// the console is on unless a setting switches it off, and the process stops without a drain delay.
+/// Returns the settings for `candor dev`. Webhooks and requests to identity providers may go to this machine, because a
+/// newcomer runs the receiver here. The console is on unless a setting switches it off. The process stops without a
+/// drain delay.
 fn for_a_newcomer(config: &Config) -> Config {
     let loopback = [
         IpNet::from(Ipv4Net::new_assert(Ipv4Addr::new(127, 0, 0, 0), 8)),
@@ -166,7 +167,7 @@ fn keep(path: &PathBuf, organization: OrganizationId, key: &Secret) -> Result<()
     private_file::replace(path, &format!("{text}\n")).map_err(CommandError::io("write", path))
 }
 
-/// Headers of every printed `curl` command; the first lines set the shell variables.
+/// Headers of every printed `curl` command. The first printed line sets the shell variable `KEY`.
 const HEADERS: &str = "-H \"Authorization: Bearer $KEY\" -H 'Content-Type: application/json'";
 
 /// Returns commands to paste into a shell: base URL and key, a person, an observation about that person, a list

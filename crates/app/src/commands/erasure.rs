@@ -53,7 +53,7 @@ pub(crate) enum ErasureFailure {
     )]
     OtherDatabase,
     /// Erasures are still running.
-    #[error("the erasures are begun and not complete; the service continues them when it runs, see its log")]
+    #[error("the erasures have begun and are not complete; the service continues them when it runs, see its log")]
     Incomplete,
     /// Erasures that the operator must name were not repeated.
     #[error("{0} erasures of the ledger were not repeated, see above; check each, then name it with --force ID")]
@@ -100,8 +100,8 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), CommandError> {
         .map_err(CommandError::io("write", "to standard output"))
 }
 
-/// Revokes API keys, sets and ends legal holds as the ledger tells, repeats the erasures that the database does not have, and completes
-/// those from which no hold keeps data.
+/// Applies a ledger: revokes API keys, sets and ends legal holds, and repeats the erasures that the database does not
+/// have. Then completes all erasures of which no hold keeps data.
 ///
 /// # Errors
 /// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
@@ -169,14 +169,14 @@ fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
     }
     for person in &outcome.held_beside_ledger {
         text.push_str(&format!(
-            "\n{person} is under a legal hold that is not in the ledger: it is newer, or it had ended before a ledger of an \
-             earlier version was written. If it had ended, end it when the service runs."
+            "\n{person} is under a legal hold that is not in the ledger: the hold is newer, or it had ended before a \
+             ledger of an earlier version was written. If the hold had ended, end it when the service runs."
         ));
     }
     for (entry, count) in kept {
         text.push_str(&format!(
-            "\n{}: legal holds keep {count} resources or conversations. This erasure may have removed some of them from the \
-             original database before the hold. It continues when the holds end.",
+            "\n{}: legal holds keep {count} resources or conversations. The erasure may have removed some of them \
+             from the original database before the holds began. It continues when the holds end.",
             entry.id
         ));
     }

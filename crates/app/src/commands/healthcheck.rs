@@ -15,7 +15,7 @@ use candor_cli::output::Output;
 struct HealthFailure {
     /// Address of the called service.
     address: SocketAddr,
-    /// CommandError or answer of the service.
+    /// Why the service counts as unhealthy: its answer, or that there is none.
     reason: String,
 }
 

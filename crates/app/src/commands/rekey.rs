@@ -13,14 +13,14 @@ use candor_cli::output::Output;
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY encrypted them; add the key that \
-     encrypted them behind the first one, or delete this resource, and run this command again"
+     encrypted the secrets behind the first key, or delete this resource, and run this command again"
 )]
 struct NoKeyFor(String);
 
 impl CommandFailure for NoKeyFor {}
 
-/// Encrypts the secrets of all webhooks and identity providers with the first key of the ring. With `accept_loss`, secrets that no key
-/// decrypts are dropped.
+/// Encrypts the secrets of all webhooks and identity providers with the first key of the ring. With `accept_loss`,
+/// secrets that no key decrypts are dropped.
 ///
 /// # Errors
 /// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook or identity provider; a

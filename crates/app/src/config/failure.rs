@@ -67,9 +67,10 @@ impl SettingError {
     /// Creates the error for a setting with an invalid value.
     pub(super) fn new_malformed(setting: Setting, origin: &Origin, value: Option<String>, reason: &str) -> Self {
         let remedy = if setting == Setting::MasterKey {
-            "correct it; with the embedded database you may remove it, because the key is then in `master.key`"
+            "correct the setting; with the embedded database you may remove the setting, because the key is then in \
+             `master.key`"
         } else {
-            "correct it, or remove it to get the default"
+            "correct the setting, or remove it to get the default"
         };
         let (setting, value, reason) = (origin.spell(setting), value.unwrap_or_default(), reason.to_owned());
         match origin {

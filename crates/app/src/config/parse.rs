@@ -180,7 +180,8 @@ pub(crate) fn networks(text: &str) -> Parsed<Vec<Network>> {
     text.split(',').map(|part| part.trim().parse().map_err(|_| form())).collect()
 }
 
-/// Parses networks of receivers or identity providers, each for all organizations or for one. A single address counts as a network.
+/// Parses networks of receivers or identity providers, each for all organizations or for one. A single address counts
+/// as a network.
 pub(crate) fn targets(text: &str) -> Parsed<Vec<TrustedNetwork>> {
     let form = || "expected networks such as 10.0.0.0/8 or org_…=10.0.0.0/8, with commas between them".to_owned();
     text.split(',').map(|part| part.trim().parse().map_err(|_| form())).collect()

@@ -82,12 +82,12 @@ impl Setting {
     /// Returns the name in the file. Flag and variable are derived from it.
     #[must_use]
     pub(crate) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, variable)| *variable == self).map_or("", |(name, _)| name)
+        Self::ALL.iter().find(|(_, setting)| *setting == self).map_or("", |(name, _)| name)
     }
 
     /// Finds a setting by name.
     pub(crate) fn find_by_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(variable, _)| *variable == name).map(|(_, variable)| *variable)
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, setting)| *setting)
     }
 
     /// Returns the name of the environment variable.
@@ -96,7 +96,8 @@ impl Setting {
         format!("{PREFIX}{}", self.name().to_ascii_uppercase())
     }
 
-    /// Returns the name of the flag. Secrets have none, because other users of the machine can see command lines.
+    /// Returns the name of the flag. The command line has no flag for the master key, because other users of the
+    /// machine can see command lines.
     pub(crate) fn flag(self) -> String {
         format!("--{}", self.name().replace('_', "-"))
     }

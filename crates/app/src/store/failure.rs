@@ -81,11 +81,11 @@ const REMEDIES: [(&[&str], &str); 9] = [
     ),
     (
         &["database \"", "does not exist"],
-        "create it with `CREATE DATABASE`, or correct its name in CANDOR_DATABASE_URL",
+        "create the database with `CREATE DATABASE`, or correct its name in CANDOR_DATABASE_URL",
     ),
     (
         &["role \"", "does not exist"],
-        "create it with `CREATE ROLE … LOGIN`, or correct the user in CANDOR_DATABASE_URL",
+        "create the role with `CREATE ROLE … LOGIN`, or correct the user in CANDOR_DATABASE_URL",
     ),
     (&["password authentication failed"], "correct the user or the password in CANDOR_DATABASE_URL"),
     (
@@ -116,8 +116,8 @@ mod tests {
     fn remedy_fits_the_message_of_the_database() {
         for (reason, wanted) in [
             ("error performing TLS handshake: server does not support TLS", "set `sslmode=disable`"),
-            ("db error: FATAL: database \"candor\" does not exist", "create it with `CREATE DATABASE`"),
-            ("db error: FATAL: role \"candor\" does not exist", "create it with `CREATE ROLE"),
+            ("db error: FATAL: database \"candor\" does not exist", "create the database with `CREATE DATABASE`"),
+            ("db error: FATAL: role \"candor\" does not exist", "create the role with `CREATE ROLE"),
             (
                 "db error: FATAL: password authentication failed for user \"candor\"",
                 "correct the user or the password",

@@ -19,13 +19,13 @@ pub(crate) enum WiringFailure {
     )]
     NoMasterKey,
     /// The file of the generated master key does not contain a key ring.
-    #[error("{} does not hold a key ring; restore the file from a backup: without its keys, the values that \
-             they encrypted cannot be decrypted", .0.display())]
+    #[error("{} does not hold a key ring; restore the file from a backup: without the keys of the file, the \
+             values that these keys encrypted cannot be decrypted", .0.display())]
     MasterKeyFile(PathBuf),
     /// The file of the generated master key is missing, although its database exists.
     #[error(
         "{} is missing, and {database} is not empty: a new key would not decrypt the secrets of the \
-         database; restore the file, or set CANDOR_MASTER_KEY to its key; if the key is lost, set \
+         database; restore the file, or set CANDOR_MASTER_KEY to the key of the file; if the key is lost, set \
          CANDOR_MASTER_KEY to a new key and run `candor rekey --accept-loss`", .path.display()
     )]
     MasterKeyGone {
@@ -37,7 +37,7 @@ pub(crate) enum WiringFailure {
     /// The database was sealed with another master key.
     #[error(
         "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the key ring that encrypted \
-         the secrets of the database, which a new key may precede; if the old key is lost, run `candor rekey \
+         the secrets of the database, behind a new key if you want one; if the old key is lost, run `candor rekey \
          --accept-loss`, which drops the values that the old key encrypted"
     )]
     WrongMasterKey {

@@ -92,8 +92,8 @@ impl Report<'_> {
         format!(
             "{key}\nAPI keys that were revoked or rotated since the backup work again, with their old secrets.\nBefore the \
              start, repeat the revocations and erasures since the backup: `candor erasure apply LEDGER`, with the file that \
-             `candor erasure ledger` wrote last. Without a ledger, and for rotated keys, revoke them: `candor key list`, \
-             `candor key revoke`.\nThen start the service: `candor serve`."
+             `candor erasure ledger` wrote last. Revoke rotated keys, and without a ledger also the keys that were \
+             revoked since the backup: `candor key list`, `candor key revoke`.\nThen start the service: `candor serve`."
         )
     }
 

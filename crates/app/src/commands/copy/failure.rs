@@ -59,7 +59,9 @@ pub(super) enum CopyFailure {
         tables: String,
     },
     /// A database failed during the copy.
-    #[error("the copy stopped at {database}: {reason}; correct that, and run the same command again to continue")]
+    #[error(
+        "{database} failed during the copy: {reason}; correct the cause, and run the same command again to continue"
+    )]
     Stopped {
         /// The database, with secrets masked.
         database: String,

@@ -175,7 +175,11 @@ fn folders(config: &Config, database: &Path) -> Vec<Finding> {
     let existing_folder = find_existing_folder(database);
     if let Some(folder) = database.parent().filter(|folder| folder.exists() && !folder.is_dir()) {
         let says = format!("{} is not a folder", folder.display());
-        return vec![Finding::report_fault("folder", says, "move it, or set CANDOR_DATA_DIR to another folder")];
+        return vec![Finding::report_fault(
+            "folder",
+            says,
+            "move the file, or set CANDOR_DATA_DIR to another folder",
+        )];
     }
     if let Err(error) = access(&existing_folder, Access::WRITE_OK | Access::EXEC_OK) {
         return vec![Finding::report_fault(

@@ -28,8 +28,8 @@ pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
     Finding::warn(
         CHECK,
         format!(
-            "the database does not have {erasures} of {all} erasures of the ledger, and {holds} legal holds differ from it; \
-             {keys} API keys that it names are not revoked"
+            "the database does not have {erasures} of {all} erasures of the ledger, and {holds} legal holds differ from \
+             the ledger; {keys} API keys that the ledger names are not revoked"
         ),
         format!("stop the service and run `candor erasure apply {}`", ledger.display()),
     )

@@ -39,8 +39,7 @@ const fn explain_failure(failure: MailFailure) -> (&'static str, &'static str) {
         ),
         MailFailure::Credentials => (
             "rejects the user name and password",
-            "check them in CANDOR_SMTP_URL, and percent-encode \
-                 their special characters",
+            "check the user name and the password in CANDOR_SMTP_URL, and percent-encode their special characters",
         ),
         MailFailure::Busy => (
             "refuses this machine, perhaps only for a while",

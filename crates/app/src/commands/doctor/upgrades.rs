@@ -53,12 +53,12 @@ async fn checks(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Result<Vec
     );
     let mut trees = Check::new(
         "reporting lines",
-        format!("have people below more than {MAX_REPORTING_DEPTH} managers, where no other person can be moved"),
+        format!("have people below more than {MAX_REPORTING_DEPTH} managers: no other person can be moved there"),
         "give such people another `manager_id`; nothing else is affected",
     );
     let mut keys = Check::new(
         "API keys",
-        format!("have more than {max_keys} valid keys that act for no person, and get no further one"),
+        format!("have more than {max_keys} valid keys that act for no person, and cannot create another one"),
         "revoke keys that `last_used_at` shows as unused, or raise CANDOR_ORGANIZATION_MAX_KEYS",
     );
     let mut last = None;
