@@ -99,8 +99,8 @@ const OBSERVATIONS: [SampleObservation; 10] = [
     (11, 2, "strength", "Answers in the customer's own words.", None, None, 1),
 ];
 
-/// An objective: index of the owner, title, scope, and actions to perform on it. There is one objective in each
-/// state. An approved one with [`NEXT_YEAR`] in its title starts next year, so that it stays approved.
+/// An objective: index of the owner, title, scope, and actions to perform on it. There is at least one objective in
+/// each state. An approved one with [`NEXT_YEAR`] in its title starts next year, so that it stays approved.
 type Goal = (usize, &'static str, Option<&'static str>, &'static [Verb]);
 
 const NEXT_YEAR: &str = "next year";

@@ -70,7 +70,7 @@ pub(crate) struct Config {
     pub(crate) notifications_retention: Duration,
     /// Mail server and sender of invitations; `None` sends no mails.
     pub(crate) smtp: Option<Smtp>,
-    /// Maximum number of invitation mails of an organization per day.
+    /// Maximum number of invitation mails of an organization per day, before ten of its invitations were accepted.
     pub(crate) smtp_mails_per_day: u32,
     /// Interval of the background sweep.
     pub(crate) sweep_interval: Duration,

@@ -12,7 +12,7 @@ use candor_tables::rows::invitations::list_accepted;
 
 use crate::context::services::Services;
 
-/// Returns the limit of an organization. It grows with the number of accepted invitations.
+/// Returns the limit of an organization, which is ten times as high once ten of its invitations were accepted.
 pub(crate) async fn find_organization_limit(services: &Services, tenant: Tenant) -> Read<MailLimit> {
     let accepted_invitations = services.store.entries(tenant, list_accepted(None, ACCEPTED_TO_TRUST)).await?;
     Ok(organization_limit(tenant.organization, accepted_invitations.len(), services.settings.mails_per_day))

@@ -64,8 +64,8 @@ pub struct ServiceSettings {
     pub notification_retention: Duration,
     /// `true` if a mail server for invitations is configured.
     pub sends_mail: bool,
-    /// Maximum number of invitation mails per day of an organization without accepted invitations. The limit grows with
-    /// the number of accepted invitations.
+    /// Maximum number of invitation mails per day of an organization. Ten times as many once ten of its invitations
+    /// were accepted.
     pub mails_per_day: u32,
     /// Deadline of a search (decision A17).
     pub search_deadline: Duration,

@@ -165,7 +165,7 @@ fn services(store: Arc<dyn Storage>, clock: &Arc<ManualClock>, key: &str, seed: 
     Services::new(store, Arc::clone(clock) as _, ids, vault, Arc::new(Receivers), settings)
 }
 
-/// The later one of backup and ledger.
+/// The one of backup and ledger that is made later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
     Backup,
@@ -181,7 +181,7 @@ struct Backup {
     /// States of the pairs at the time of the backup.
     states: Vec<State>,
     ledger: Ledger,
-    /// A person that was hired and erased after the first and before the last of backup and ledger.
+    /// A person who was hired and erased between backup and ledger.
     hired_and_erased: EmployeeId,
 }
 

@@ -14,7 +14,7 @@ pub(super) enum Step {
     Erase(Who),
 }
 
-/// Steps before the first one of backup and ledger, and steps between the two.
+/// Steps before the earlier of backup and ledger, and steps between backup and ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Order {
     pub(super) before: Vec<Step>,
