@@ -7,7 +7,7 @@ use actix_web::http::header::HeaderMap;
 
 /// Header in which a proxy names its clients; each proxy appends the peer that it saw.
 const FORWARDED_FOR: &str = "x-forwarded-for";
-/// Prefix length of the IPv6 block that a provider usually gives one customer.
+/// Prefix length, in bits, of the IPv6 block that a provider usually gives one customer.
 const SITE_PREFIX_BITS: u32 = 64;
 
 /// A block of addresses, e.g. `10.0.0.0/8`, or one address.
@@ -111,8 +111,8 @@ fn hop_address(hop: &[u8]) -> Option<IpAddr> {
     Some(address?.to_canonical())
 }
 
-/// Returns the key under which failures are counted: the IPv4 address, or the site prefix of an IPv6 address. A
-/// client can use every address of its IPv6 site.
+/// Returns the key under which failures and connections of a client are counted: the IPv4 address, or the site
+/// prefix of an IPv6 address, because a client can use every address of its IPv6 site.
 pub(crate) fn bucket(client: IpAddr) -> [u8; 16] {
     match client {
         IpAddr::V4(it) => it.to_ipv6_mapped().octets(),

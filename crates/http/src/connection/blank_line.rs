@@ -18,8 +18,8 @@ enum Last {
 pub(crate) struct BlankLine(Last);
 
 impl BlankLine {
-    /// Returns the number of bytes up to the end of the first blank line; `None` if there is none. The next call must
-    /// get the bytes behind the blank line, or behind `bytes`.
+    /// Returns the number of bytes up to the end of the first blank line; `None` if there is none. The next call
+    /// must get the bytes after this blank line, or after `bytes` if there was none.
     pub(crate) fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         for (at, byte) in bytes.iter().enumerate() {
             self.0 = match (byte, self.0) {

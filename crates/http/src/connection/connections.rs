@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::connection::address::{self, Network};
 
-/// Number of open connections per client address; IPv6 addresses are grouped by site.
+/// Limit of the open connections per client address, with their number; IPv6 addresses are grouped by site.
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,

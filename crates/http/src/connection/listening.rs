@@ -36,7 +36,7 @@ pub fn refuse_connections(listener: &TcpListener) -> io::Result<()> {
     ])
 }
 
-/// Unsupported on this system.
+/// Returns an error, because only Linux supports this.
 ///
 /// # Errors
 /// Always.

@@ -31,7 +31,7 @@ impl Pace {
         }
     }
 
-    /// Completes if the interval is over. Called for each blocked write.
+    /// Completes when the interval is over, and never for an answer of known size. Called for each blocked write.
     pub(crate) fn poll_end(&mut self, is_streaming: bool, time: Duration, cx: &mut Context<'_>) -> Poll<()> {
         if !is_streaming {
             self.0 = None;
@@ -41,7 +41,7 @@ impl Pace {
         interval.end.as_mut().poll(cx)
     }
 
-    /// Returns `true` while writes are blocked.
+    /// Returns `true` while an interval runs.
     #[cfg(test)]
     pub(crate) fn has_begun(&self) -> bool {
         self.0.is_some()

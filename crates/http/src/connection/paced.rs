@@ -1,7 +1,8 @@
 //! A connection that reads only as fast as its client takes answers.
 //!
-//! While a write waits for the client, nothing is read from it. A write that waits too long ends the connection,
-//! because pending answers hold memory. Pipelined requests reach the protocol layer one head at a time.
+//! While a write waits for the client, nothing is read from the client. A write that waits too long ends the
+//! connection, because pending answers hold memory. Pipelined requests reach the protocol layer one head at a
+//! time.
 //!
 //! Small unread answers can sit in the kernel of the client and look as if they were read. A client that
 //! pipelined requests and then sends nothing more therefore gets the same timeout as a blocked write.
@@ -41,7 +42,8 @@ pub(crate) struct PacedStream {
     /// Bytes read from the socket and not yet passed to the protocol layer.
     ahead: BytesMut,
     blank_line: BlankLine,
-    /// Bytes passed to the protocol layer since it last parsed.
+    /// Number of bytes passed to the protocol layer since it last parsed. After a blank line it counts as
+    /// [`PIECE_BYTES`], so that the protocol layer parses before it gets more.
     unseen: usize,
     /// Timer for the rest of a request head; `None` while no head is incomplete.
     head: Option<Pin<Box<Sleep>>>,

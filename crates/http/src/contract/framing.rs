@@ -20,8 +20,8 @@ use crate::response::error_response::ErrorResponse;
 
 /// Maximum size of a JSON body, in bytes (decision A15).
 pub(crate) const MAX_BODY_BYTES: usize = 256 * 1024;
-/// Maximum size of a body without an API key, in bytes. It has a code or a token, with its form. No budget counts these
-/// bodies, so they are no larger than the buffers of their connection.
+/// Maximum size of the body of a request without an API key, in bytes. Such a body contains a code or a token. No
+/// budget counts it, so it is no larger than the buffers of its connection.
 pub(crate) const MAX_ANONYMOUS_BODY_BYTES: usize = 8 * 1024;
 /// Maximum size of a request head, in bytes: several times the size of legitimate heads.
 const MAX_HEAD_BYTES: usize = 48 * 1024;
@@ -152,7 +152,8 @@ const PASSED_OVER_BYTES: u64 = 64 * 1024;
 /// Timeout for reading the body of a refused request.
 const PASSED_OVER_TIME: Duration = Duration::from_secs(2);
 
-/// Reads and discards the body of a refused request. Larger bodies close the connection.
+/// Reads and discards the body of a refused request. A body of more than 64 KiB, or of unknown size, closes the
+/// connection.
 pub(crate) async fn pass_over(request: &HttpRequest, mut payload: Payload) {
     let Some(length) = content_length(request).filter(|length| (1..=PASSED_OVER_BYTES).contains(length)) else {
         return;

@@ -91,7 +91,7 @@ impl Body {
 /// Future of a handler's answer.
 pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + Send + 'a>>;
 
-/// Future of a handler that begins lines; `None` for `HEAD`.
+/// Future of a handler that answers with lines; resolves to `None` for `HEAD`.
 pub(crate) type LineWork<'a> = Pin<Box<dyn Future<Output = Result<Option<LineStream>, Error>> + 'a>>;
 
 /// Handler of requests with an API key.
@@ -116,7 +116,7 @@ pub(crate) enum Handler {
 pub struct Route {
     /// HTTP method of the operation.
     pub method: Method,
-    /// Form of its bodies and errors.
+    /// Form of the bodies and errors.
     pub dialect: Dialect,
     /// Path below [`Dialect::base`]. `{id}` is an identifier. A second identifier is named after its resource, as in
     /// `{message_id}`.
@@ -301,7 +301,7 @@ impl Route {
         Self { status: 201, ..self.answers(schema) }
     }
 
-    /// Makes the route create resources of another collection, whose path `Location` has.
+    /// Makes the route create resources of another collection. `Location` has the path of that collection.
     pub(crate) const fn creates_in(self, collection: &'static str, schema: &'static Schema) -> Self {
         Self { collection: Some(collection), ..self.creates(schema) }
     }
@@ -344,7 +344,8 @@ impl Route {
         matches!(self.response, Success::PageOf(_)) || (self.dialect == Dialect::Scim && is_list)
     }
 
-    /// Returns whether a request may have a body that is read. SCIM allows none with DELETE, and skips it.
+    /// Returns `true` if the server reads the body of a request. SCIM routes without a body, such as DELETE, skip
+    /// it.
     pub(crate) fn reads_body(&self) -> bool {
         self.method != Method::Get && (self.dialect == Dialect::V1 || self.body != Body::None)
     }

@@ -1,5 +1,5 @@
-//! The document of SCIM. It is apart from that of `/v1`, from which client libraries are generated: an identity provider
-//! has a client of its own, and errors, media types and paths differ.
+//! The OpenAPI document of SCIM. It is separate from the document of `/v1`, from which client libraries are
+//! generated: identity providers have clients of their own, and errors, media types and paths differ.
 
 use serde_json::{Map, Value, json};
 

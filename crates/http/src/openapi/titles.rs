@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-/// Adds a title to every object inside the named schema that has none: the title of its parent, followed by the name of
-/// the member.
+/// Adds a title to every object without a title inside the schema `name`: the title of its parent, followed by the
+/// name of the member.
 pub(super) fn complete(name: &str, schema: &mut Value) {
     visit_parts(name, schema);
 }

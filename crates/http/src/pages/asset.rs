@@ -13,8 +13,8 @@ use crate::response::Answer;
 use crate::response::compress::{self, Encoding};
 use crate::response::etag;
 
-/// Caches serve a file for one hour, then revalidate it. After an upgrade clients see new files within the hour,
-/// and unchanged files cost no transfer.
+/// Caching of a file: caches serve it for one hour, then revalidate it. After an upgrade clients see new files
+/// within the hour, and unchanged files cost no transfer.
 const CACHED: HeaderValue = HeaderValue::from_static("public, max-age=3600, must-revalidate");
 /// Number of hexadecimal digits of a tag: the first half of a SHA-256, which suffices to distinguish versions of a
 /// file.
@@ -47,7 +47,7 @@ impl Asset {
         Some(Self { zstd: OnceLock::from(Some(Bytes::from_static(compressed))), ..asset })
     }
 
-    /// Answers with the client's preferred encoding, or with 304 if its copy is current.
+    /// Answers with the client's preferred encoding, or with 304 if the client's copy is current.
     pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
         let encoded_asset =
             compress::accepted_encoding(request).and_then(|encoding| Some((encoding, self.encode(encoding)?)));

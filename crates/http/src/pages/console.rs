@@ -21,7 +21,7 @@ use crate::response::error_response::ErrorResponse;
 /// Content security policy of the console: only files and requests of this origin, no inline scripts and styles.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' \
                       data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
-/// A file under its hash never changes.
+/// Caching of a file for a year, because a file under its hash never changes.
 const IMMUTABLE: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const SCRIPT: HeaderValue = HeaderValue::from_static("text/javascript; charset=utf-8");
@@ -67,7 +67,7 @@ fn hexadecimal(byte: &u8) -> String {
     format!("{byte:02x}")
 }
 
-/// Returns the served form of a file. The hooks of Preact import it by the name of its package, which browsers
+/// Returns the served form of a file. The hooks of Preact import Preact by the name of its package, which browsers
 /// cannot resolve.
 fn serve_form(name: &str, text: &'static str) -> Bytes {
     match name {

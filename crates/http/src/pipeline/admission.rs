@@ -22,7 +22,7 @@ impl Api {
     /// not allowed for the key.
     async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer_text(exchange.request) else { return Ok(None) };
-        // Keys of connectors alone serve below /scim/v2.
+        // Tokens of identity providers serve only the routes of `/v1`; SCIM needs the key of a connector.
         if is_token(key) && exchange.dialect == Dialect::V1 {
             let origin = (exchange.id, exchange.origin());
             let caller = bearer::authenticate(&self.services, key, origin).await?;
@@ -79,7 +79,8 @@ impl Api {
         exchange.caller.clone().ok_or_else(ErrorResponse::no_good_key)
     }
 
-    /// Checks the quota of a request to a route without an API key.
+    /// Checks the quota of a request to a route that needs no API key. A write counts against its quota, a read
+    /// against none.
     pub(crate) fn admit_visitor(&self, exchange: &mut Exchange<'_>, route: &Route) -> Result<(), ErrorResponse> {
         let (method, pattern) = (exchange.request.method(), exchange.pattern);
         tracing::debug!(%method, route = pattern, request_id = %exchange.id, "request begins");
@@ -116,8 +117,8 @@ impl Api {
     }
 }
 
-/// Returns the key or token of a request whose caller was looked up at this steady time or later. `access` is the access that
-/// the operation needs.
+/// Returns the admission of a request: its key or token, and `begun`, the steady time before its caller was looked
+/// up. `access` is the access that the operation needs.
 pub(crate) fn admission(
     exchange: &Exchange<'_>,
     begun: Duration,

@@ -143,7 +143,7 @@ impl Api {
         self.carry_out(exchange, route, captures, payload).instrument(span).await
     }
 
-    /// Returns the refusal of a request without a route: its path has none, or not for its method.
+    /// Returns the error of a request whose path has no route, or no route for its method.
     async fn refuse_path(
         &self,
         exchange: &mut Exchange<'_>,

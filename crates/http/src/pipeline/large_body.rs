@@ -61,7 +61,7 @@ pub(crate) async fn run<T: Send + 'static>(
     }
 }
 
-/// Remembers that a use case can continue, even if it is woken before the wait for this begins.
+/// Remembers that a use case can continue, even if it was woken before [`run`] begins to wait.
 #[derive(Default)]
 struct Signal(Notify);
 

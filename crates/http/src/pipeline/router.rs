@@ -94,8 +94,8 @@ impl Router {
         Self(resources)
     }
 
-    /// Returns the path of the table that a wrong path probably means. The wrong path may have more slashes, another
-    /// case or version, no `/v1`, or a misspelled first name.
+    /// Returns the path of the table that a wrong path probably means. The wrong path may have more slashes,
+    /// another case or version, no `/v1`, or a misspelled first segment.
     pub(crate) fn suggest(&self, path: &str) -> Option<String> {
         if path.len() > MAX_SUGGESTED {
             return None;

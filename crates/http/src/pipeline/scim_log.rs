@@ -9,7 +9,7 @@ use crate::contract::route::Dialect;
 use crate::pipeline::exchange::Exchange;
 use crate::response::Answer;
 
-/// Adds a request with the key of a connector, with its answer.
+/// Adds a SCIM request with the key of a connector, and the status of its answer, to the log of this connector.
 pub(crate) fn record(services: &Services, exchange: &Exchange<'_>, answer: &Answer) {
     let Some(caller) = exchange.caller.as_ref().filter(|_| exchange.dialect == Dialect::Scim) else { return };
     let Some(connector_id) = caller.connector else { return };

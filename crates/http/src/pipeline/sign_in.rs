@@ -1,7 +1,7 @@
 //! `GET /v1/sign-in/callback/{id}`: the browser comes back from an identity provider (decision B10).
 //!
-//! Its client is a browser that follows a redirect, so every answer is one, too. The path is outside of the route table and
-//! of the API document, as the logout of providers is.
+//! Its client is a browser that follows a redirect, so the result of a sign-in, too, is a redirect. The path is
+//! outside of the route table and of the API document, like the path of `backchannel_logout`.
 
 use actix_web::http::header::{COOKIE, HeaderValue, LOCATION, REFERRER_POLICY};
 use actix_web::http::{Method, StatusCode};
@@ -37,7 +37,7 @@ pub(crate) fn provider(path: &str) -> Option<&str> {
 }
 
 impl Api {
-    /// Answers a callback.
+    /// Answers a callback: completes the sign-in and redirects the browser.
     pub(crate) async fn complete_sign_in(
         &self,
         exchange: &mut Exchange<'_>,
@@ -64,7 +64,7 @@ impl Api {
         let address = sign_in::complete(&self.services, provider, response, cookie.as_deref(), origin).await?;
         let mut answer = Answer::empty(StatusCode::SEE_OTHER);
         answer.headers.extend(HeaderValue::try_from(address).map(|address| (LOCATION, address)).ok());
-        // The address of this page has the code of the provider.
+        // The address of the callback contains the code of the provider, which must not become a referrer.
         answer.headers.push((REFERRER_POLICY, HeaderValue::from_static("no-referrer")));
         Ok(answer)
     }

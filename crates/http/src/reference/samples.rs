@@ -40,7 +40,7 @@ mod tests {
         for operation in operations.filter(|operation| operation.get("operationId").is_some()) {
             let samples = operation["x-codeSamples"].as_array().expect("run `cargo xtask clients`");
             let labels: Vec<_> = samples.iter().map(|sample| sample["label"].as_str().unwrap()).collect();
-            // The libraries have a method for one operation with lines.
+            // Of the operations that answer lines, `exportData` alone is a method of the libraries.
             let is_lines = operation["responses"]["200"]["content"]["application/x-ndjson"].is_object();
             let has_method = !is_lines || operation["operationId"] == "exportData";
             assert_eq!(

@@ -111,7 +111,7 @@ impl ByteBudget {
         let by_key = held.by_key.get(&caller.key).copied().unwrap_or_default();
         let by_organization = held.by_organization.get(&caller.tenant.organization).copied().unwrap_or_default();
         let free = self.limits.in_all.saturating_sub(held.in_all).saturating_sub(by_organization);
-        // Answers to writes are counted without a limit, so the total may be used up by others.
+        // Answers to writes are counted without a limit, so other organizations may have used up the total.
         let floor = FLOOR.saturating_sub(by_organization);
         self.limits.per_key.saturating_sub(by_key).min(free.max(floor))
     }

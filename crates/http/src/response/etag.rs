@@ -3,8 +3,9 @@
 //! Some resources show data that the version does not count, such as the delivery status of a webhook. Their tag
 //! ends with a mark of that data.
 //!
-//! `If-None-Match` compares version and mark. `If-Match` compares only the version if clients cannot change the data
-//! behind the mark. The mark of a SCIM user is the version of their link, which clients change.
+//! `If-None-Match` compares version and mark. `If-Match` compares only the version if clients cannot change the
+//! data behind the mark. For a SCIM user it compares both: the mark is the version of their link, which clients
+//! change.
 
 use candor_port_storage::Version;
 use candor_service::Precondition;

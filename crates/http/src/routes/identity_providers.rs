@@ -156,7 +156,7 @@ const LINK: Schema = Schema::new("IdentityLink", answer_of::<IdentityLink>).exam
 const LINK_CREATE: Schema =
     Schema::new("IdentityLinkCreate", || body_of::<IdentityLink, _>(IdentityLinkDraft::read))
         .example(|| json!({"employee_id": EMPLOYEE_ID, "subject": "00u1"}));
-/// Id in examples.
+/// Example id of an identity provider.
 const PROVIDER_ID: &str = "idp_01KJPWD6M24DF9HWRAYHFSFV55";
 
 fn words() -> Vec<Member> {

@@ -59,7 +59,7 @@ const PORTAL_LINK_CREATE: Schema =
 const PORTAL_LINK_EXCHANGE: Schema =
     Schema::new("PortalLinkExchange", || body(api_key::read_exchange)).example(|| json!({"code": CODE}));
 
-/// A code as the examples show it.
+/// Example code of a portal link.
 const CODE: &str = "cdr_link_q3Vb0l5kTt7fJm2xYc8dRw1sNh6uEg9aPz4iKo0LyBvXnM1";
 
 fn example() -> Value {

@@ -87,13 +87,13 @@ pub(crate) const USERS: RouteGroup =
 pub(crate) const DISCOVERY: RouteGroup =
     RouteGroup::new("Discovery", "Capabilities of the service and attributes of users.", DISCOVERY_ROUTES);
 
-/// Creates a row of this dialect. Its operations have no dry run: unknown query parameters are ignored.
+/// Creates a route of SCIM. It has no dry run: unknown query parameters are ignored.
 const fn row(method: Method, path: &'static str, handler: KeyedHandler) -> Route {
     let route = Route::with_key(method, path, Access::SCIM, handler).counts_as(QuotaClass::Scim);
     Route { dialect: Dialect::Scim, dry_run: DryRun::Ignored, ..route }
 }
 
-/// Creates a row of a document about the service.
+/// Creates the route of a document about the service.
 const fn discover(
     path: &'static str,
     handler: KeyedHandler,

@@ -1,4 +1,5 @@
-//! Sign-in of people at their identity provider (decision B10). The way back from the provider is in `pipeline::sign_in`.
+//! Sign-in of people at their identity provider (decision B10). The callback from the provider is in
+//! `pipeline::sign_in`.
 
 use candor_domain::access::Access;
 use candor_domain::fields::Fields;

@@ -146,9 +146,7 @@ fn empty_refusal(buffer: &[u8]) -> Option<(&[u8], StatusCode, &str)> {
 
 fn error(status: StatusCode) -> Option<ErrorResponse> {
     match status {
-        StatusCode::BAD_REQUEST => {
-            Some(ErrorResponse::malformed_request("This cannot be read as an HTTP request."))
-        }
+        StatusCode::BAD_REQUEST => Some(ErrorResponse::malformed_request("The request is not valid HTTP.")),
         StatusCode::REQUEST_TIMEOUT => Some(ErrorResponse::late_head()),
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
             Some(ErrorResponse::malformed_as(status, "The request line and the headers are too large."))

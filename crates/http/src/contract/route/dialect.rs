@@ -28,7 +28,8 @@ impl Dialect {
         if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) { Self::Scim } else { Self::V1 }
     }
 
-    /// Returns the prefix that the paths of the routes lack. The paths of SCIM are whole, as in its metrics.
+    /// Returns the prefix of the paths in the route table. Routes of SCIM have whole paths there, which are also
+    /// the labels in metrics.
     #[must_use]
     pub const fn base(self) -> &'static str {
         match self {
@@ -37,7 +38,7 @@ impl Dialect {
         }
     }
 
-    /// Returns the label of paths without a route.
+    /// Returns the label that metrics give to paths without a route.
     pub(crate) const fn unknown_pattern(self) -> &'static str {
         match self {
             Self::V1 => "unknown",

@@ -43,7 +43,7 @@ pub(crate) fn resource<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D, ex
     schema
 }
 
-/// Returns the schema with a member that is not always present.
+/// Returns the schema, with the member `name` no longer required.
 pub(crate) fn with_optional(mut schema: Value, name: &str) -> Value {
     if let Some(required_members) = schema["required"].as_array_mut() {
         required_members.retain(|member| member != name);

@@ -63,8 +63,8 @@ impl Schema {
         Self { name, form: None, example: None, outcome: "", is_versioned: true, refers_to: &[] }
     }
 
-    /// Adds an example. Schemas without one are only used inside others, or are unions with open tags, which
-    /// linters cannot check.
+    /// Adds an example. Schemas without an example are used only inside other schemas, or are unions with open
+    /// tags, whose examples linters cannot check.
     pub(crate) const fn example(self, example: fn() -> Value) -> Self {
         Self { example: Some(example), ..self }
     }

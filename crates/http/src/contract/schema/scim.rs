@@ -1,5 +1,5 @@
-//! Schemas of SCIM: users, changes of them and documents about the service. The attributes are those that the domain
-//! publishes at `/Schemas`; others are kept and returned as sent.
+//! Schemas of SCIM: users, changes of users and documents about the service. The attributes are those that the
+//! domain publishes at `/Schemas`; other attributes are kept and returned as sent.
 
 use candor_domain::scim::{CORE, ENTERPRISE, MAX_OPERATIONS, MAX_PAGE, schemas};
 use serde_json::{Map, Value, json};
