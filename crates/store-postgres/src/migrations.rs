@@ -158,7 +158,7 @@ async fn run_blocking<T: Send + 'static>(
 }
 
 /// Query that returns `true` if the newest events have a position that this server's transactions have not
-/// reached. It reads 1,000 events by an index: a start must not read the whole log.
+/// reached. It reads 1,000 events by an index: a start must not read the whole feed.
 const FEED_IS_AHEAD: &str = "SELECT COALESCE(max(position), 0) >= \
     pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() \
     FROM (SELECT position FROM events ORDER BY created_at DESC LIMIT 1000) AS newest";

@@ -89,6 +89,7 @@ async fn expect_a_coordinator(connection: &AsyncPgConnection) -> Result<(), Sche
 
 /// Changes the schema from the single-server layout to the layout by tenant, in one transaction: tenants of
 /// secrets get a table, feed positions get a row for each tenant, and unique indexes begin with the tenant.
+/// Returns `false` if the schema already has this layout.
 async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     if one(connection, LAYOUT, flag).await? {
         return Ok(false);

@@ -2,9 +2,9 @@
 //! [`FEED_POSITIONS`].
 //!
 //! A transaction locks that row until its end, so events are committed in the order of their positions on every
-//! node. For a short lock, these statements come last in the transaction. The row also holds the event types that
-//! active subscriptions want, as bits. If a change set assumes that there are no subscriptions, but a subscription
-//! wants its events, the statement of the change set on this row fails.
+//! node. Statements on the row come last in the transaction, so that the lock is short. The row also holds the
+//! event types that active subscriptions want, as bits. If a change set assumes that there are no subscriptions,
+//! but a subscription wants its events, the statement of the change set on this row fails.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;

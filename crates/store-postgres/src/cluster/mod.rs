@@ -77,7 +77,8 @@ impl Layout for Cluster {
     }
 
     /// Inserts the keys as new ones. Citus forwards such an insert unchanged; counting its rows would turn it into
-    /// a plan of several steps at four times the cost. A lock timeout would not reach the node.
+    /// a plan of several steps at four times the cost. No lock timeout is set, because it would not reach the
+    /// node.
     fn take_keys(&self, statement: &mut Statement, replays: &[&Replay]) {
         if !replays.is_empty() {
             let key_rows = idempotency::insert(&mut statement.sql, &statement.tenant, replays);
@@ -101,8 +102,8 @@ impl Layout for Cluster {
         reporting_lines::moved_lines(tenant, moved)
     }
 
-    /// Returns `None`: most tenants have no webhooks, and queueing deliveries takes a fifth of a commit's time.
-    /// The function that increments the feed position fails if the assumption is wrong.
+    /// Returns [`ExpectedSubscribers::None`]: most tenants have no webhooks, and queueing deliveries takes a fifth
+    /// of a commit's time. The function that increments the feed position fails if the assumption is wrong.
     fn expected_subscribers(&self) -> ExpectedSubscribers {
         ExpectedSubscribers::None
     }

@@ -193,12 +193,12 @@ impl PendingCommit {
         self.tenant == other.tenant && key(self).is_some() && key(self) == key(other)
     }
 
-    /// Identity of the idempotency key: keys are unique for each tenant.
+    /// Returns the idempotency key with its tenant: keys are unique for each tenant.
     fn place_of_key(&self) -> Option<(Tenant, String)> {
         self.change.replay.as_ref().map(|replay| (self.tenant, replay.key.as_str().to_owned()))
     }
 
-    /// Grouping key: change sets of a batch with equal keys share one statement.
+    /// Returns the grouping key: change sets of a batch with equal grouping keys share one statement.
     fn statement(&self) -> (Tenant, Option<[u8; 16]>) {
         (self.tenant, self.change.lease.map(|lease| lease.worker.0))
     }
@@ -247,14 +247,14 @@ impl Batcher {
     }
 
     /// Answers the retries of a failed batch, and commits the other change sets once more. If there is no retry,
-    /// each is committed alone.
+    /// each change set is committed alone.
     async fn divide(&self, group: Vec<PendingCommit>, failure: Failure) {
         self.executor.note_subscribers(&failure, group.iter().map(|pending| pending.tenant));
         let keys = if is_replayed(&failure) { self.find_answered_keys(&group).await } else { BTreeSet::new() };
         if keys.is_empty() {
             tracing::debug!(
                 reason = failure.text(),
-                "a transaction of several change sets failed; each goes alone"
+                "a transaction of several change sets failed; each of them is committed alone"
             );
             for pending in group {
                 let this = self.clone();

@@ -28,7 +28,7 @@ const LEFT_TO_OTHERS: usize = 4;
 #[derive(Clone)]
 pub(crate) struct Pool {
     connections: Deadpool<AsyncPgConnection>,
-    /// As many turns as connections: who has a turn gets a connection at once.
+    /// As many turns as connections: a caller with a turn gets a connection at once.
     turns: LargeWork,
     /// Value of the `pool` label in metrics.
     name: &'static str,

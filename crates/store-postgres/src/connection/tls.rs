@@ -116,8 +116,9 @@ impl TlsSettings {
                 let unreadable = |error| ConnectError::Tls(format!("cannot read sslrootcert {path}: {error}"));
                 for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
                     let certificate_result = roots.add(certificate.map_err(unreadable)?);
-                    certificate_result
-                        .map_err(|error| ConnectError::Tls(format!("{path} holds no authority: {error}")))?;
+                    certificate_result.map_err(|error| {
+                        ConnectError::Tls(format!("a certificate in {path} is not that of an authority: {error}"))
+                    })?;
                 }
             }
             None => {

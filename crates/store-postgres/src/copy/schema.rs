@@ -42,7 +42,7 @@ pub(super) const TO_BE_INDEXED: &str = "INSERT INTO search_backlog \
     CROSS JOIN (VALUES ('observations'), ('objectives'), ('employees'), ('summaries')) AS t (name) \
     ON CONFLICT DO NOTHING";
 
-/// Returns `true` if a copy was begun.
+/// Returns `true` if a copy was begun and is not complete.
 pub(super) async fn is_begun(client: &Client) -> Read<bool> {
     Ok(client.query_one(IS_BEGUN, &[]).await.map_err(map_error)?.get(0))
 }

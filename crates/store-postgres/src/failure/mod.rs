@@ -19,7 +19,8 @@ pub(crate) const CHECK_PREFIX: &str = "candor:";
 /// `true` if a session of this process could not set the language of messages to English.
 static MESSAGES_ARE_TRANSLATED: AtomicBool = AtomicBool::new(false);
 
-/// Notes that messages of the server may be in another language than English. Returns `true` if that was known.
+/// Notes that messages of the server may be in another language than English. Returns `true` if this was already
+/// known.
 pub(crate) fn expect_translated_messages() -> bool {
     MESSAGES_ARE_TRANSLATED.swap(true, Ordering::Relaxed)
 }
@@ -103,7 +104,7 @@ impl Failure {
         Self::of_kind(kind, info.message(), text)
     }
 
-    /// Failure of a kind; `text` is for the log.
+    /// Builds the failure of a kind; `text` is for the log.
     fn of_kind(kind: Kind, message: &str, text: String) -> Self {
         match kind {
             Kind::Lost => Self::Lost(text),
@@ -183,7 +184,7 @@ impl Failure {
         }
     }
 
-    /// Converts the failure to the error of a commit, if no check of our own failed.
+    /// Converts the failure to the error of a commit. A failed check of our own becomes a storage error.
     pub(crate) fn into_commit(self) -> CommitError {
         match self {
             Self::Unique { constraint, text } => match unique(&constraint) {

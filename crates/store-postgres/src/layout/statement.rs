@@ -29,7 +29,8 @@ pub(crate) struct Statement {
     pub(crate) tenant: String,
     pub(crate) layout: SharedLayout,
     pub(super) items: Vec<Item>,
-    /// `true` if later parts must read from the part `go`, which fails unless the idempotency key is taken.
+    /// `true` if later parts must read from the part `go`, which fails unless the commit gets its idempotency
+    /// keys.
     pub(super) is_gated: bool,
     /// Names of the parts that queue deliveries.
     pub(crate) queued: Vec<String>,
@@ -99,8 +100,8 @@ impl Statement {
         self.is_gated = true;
     }
 
-    /// Builds the statements. The flag is `true` for a statement that returns leased deliveries; without `leases`
-    /// there is none.
+    /// Builds the statements. The flag is `true` for a statement that returns leased deliveries; if `leases` is
+    /// `false`, no statement does.
     pub(crate) fn finish(self, leases: bool) -> Vec<(Sql, bool)> {
         let layout: &dyn Layout = self.layout;
         layout.finish(self, leases)

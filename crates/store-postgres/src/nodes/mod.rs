@@ -191,7 +191,8 @@ impl Nodes {
         self.take_connection_near(pool, tenant, tenant).await
     }
 
-    /// Returns a connection to the node of one tenant in a turn of another.
+    /// Returns a connection to the node of the tenant `near`, in a turn of the tenant `owner`, or of the service
+    /// if there is no `owner`.
     async fn take_connection_near(
         &self,
         pool: fn(&Connections) -> &Pool,

@@ -65,15 +65,15 @@ pub(super) fn lease(
     builder.finish(&set, &with, &next)
 }
 
-/// Query for the queue after which the next walk starts, for a lease statement that does not know it.
+/// Query that returns no queue, for a lease statement that does not know after which queue the next walk starts.
 const NO_QUEUE: &str = "SELECT NULL::uuid AS tenant_id, NULL::uuid AS webhook_id";
 
-/// Deliveries of the queues that a lease takes from.
+/// SQL for the queues that a lease takes deliveries from.
 ///
 /// Over all tenants, exactly one index has each order. With equalities instead of row comparisons, any index that
 /// begins with a queue's ids would do, and the planner might read the whole queue.
 struct LeaseQueues {
-    /// Condition of the deliveries along which a walk steps.
+    /// Condition on deliveries; a walk steps along the deliveries that meet it.
     condition: &'static str,
     /// Order of a walk.
     order: &'static str,

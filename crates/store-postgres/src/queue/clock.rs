@@ -5,8 +5,8 @@ use candor_tables::flat::SqlValue;
 
 use crate::sql::Sql;
 
-/// Statements that move due times that a clock set while it was ahead back to `now`, and later ends of leases to
-/// `lease`.
+/// Statements that correct times set by a clock that was ahead: such due times become `now`, and ends of leases
+/// after `lease` become `lease`.
 pub(super) fn corrections(now: Timestamp, lease: Timestamp) -> Vec<Sql> {
     let mut all = vec![];
     let mut add = |at: Timestamp, text: fn(&str) -> String| {

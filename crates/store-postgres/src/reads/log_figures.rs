@@ -41,7 +41,7 @@ impl PostgresStore {
     }
 }
 
-/// Builds the query for the attempts. The index of the subscription contains every column that it reads.
+/// Builds the query for the attempts. The index of the subscription contains every column that the query reads.
 fn attempts(tenant: Tenant, webhook: WebhookId, (since, until): (Timestamp, Timestamp)) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
@@ -61,7 +61,8 @@ fn attempts(tenant: Tenant, webhook: WebhookId, (since, until): (Timestamp, Time
     sql
 }
 
-/// Builds the query for the queue: at most [`MAX_QUEUED_COUNT`] rows, and the first ones of two indexes.
+/// Builds the query for the queue. It counts at most [`MAX_QUEUED_COUNT`] rows, and reads the first row of two
+/// indexes.
 fn queue(tenant: Tenant, webhook: WebhookId) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));

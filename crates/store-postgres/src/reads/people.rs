@@ -13,8 +13,8 @@ use crate::sql::Sql;
 use crate::sql::row::{flag, id, int};
 use crate::store::PostgresStore;
 
-/// Number of people below a manager up to which they are read on a shared connection: in less than a millisecond. More
-/// are read in a turn of large reads.
+/// Maximum number of people below a manager that are read on a shared connection, which takes less than a
+/// millisecond. More people are read in a turn of large reads.
 const FEW_PEOPLE: usize = 1_000;
 
 /// Returns the stored words of all statuses but the one of people who have left.

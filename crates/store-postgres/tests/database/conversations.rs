@@ -14,7 +14,7 @@ const WAITING: &str = "SELECT count(*), count(backend_xid) FROM pg_stat_activity
 
 #[tokio::test(flavor = "multi_thread")]
 async fn archive_waits_for_a_message_without_a_position() {
-    // On a cluster, positions are counted in the order of the commits.
+    // Skipped on a cluster, which counts positions in the order of the commits.
     let Some(database) = support::database().filter(|_| !is_spread()) else { return };
     let (store, make) = (support::store(&database, None).await, Fixtures::new(1));
     let tenant = make.tenant();

@@ -1,4 +1,4 @@
-//! Change sets in one batch do not wait for each other's locks.
+//! A change set or a read that waits for a lock does not delay other change sets.
 
 use std::time::Duration;
 

@@ -59,7 +59,7 @@ async fn fill(store: &PostgresStore, tenant: Tenant, make: &Fixtures) -> Vec<Obs
 
 #[tokio::test]
 async fn list_of_one_person_reads_the_index_of_the_person_in_order() {
-    // A cluster plans with the values of each statement.
+    // Skipped on a cluster, which plans with the values of each statement.
     let Some(database) = support::database().filter(|_| !is_spread()) else { return };
     let (store, make) = (support::store(&database, None).await, Fixtures::new(1));
     let tenant = make.tenant();

@@ -34,7 +34,7 @@ async fn is_known(table: &str, client: &Client) -> bool {
 
 #[tokio::test]
 async fn row_of_a_young_table_is_found_by_its_primary_key() {
-    // On a cluster, the nodes analyze their shards by themselves.
+    // Skipped on a cluster, whose nodes analyze their shards by themselves.
     let Some(database) = support::database().filter(|_| !is_spread()) else { return };
     let watcher = support::client(database.url()).await;
     watcher.batch_execute(PLANNING).await.unwrap();

@@ -80,7 +80,8 @@ pub(super) fn bind_several(statement: &mut Statement, events: &[&Event]) -> Boun
 }
 
 /// Condition that the filter of the subscription `w` permits an event with these facts. A fact that is null meets
-/// no condition. [`EventFilter::matches`](candor_domain::webhook::EventFilter::matches) is the rule.
+/// no condition. The condition must agree with
+/// [`EventFilter::matches`](candor_domain::webhook::EventFilter::matches).
 fn is_permitted(facts: &FactColumns<'_>) -> String {
     let FactColumns { employee, department, kind, scope } = facts;
     format!(

@@ -35,7 +35,7 @@ pub(super) struct StatementVariant {
 }
 
 impl StatementVariant {
-    /// The variant of the first attempt.
+    /// Returns the variant of the first attempt, which assumes a new idempotency key.
     pub(super) const fn first(subscribers: ExpectedSubscribers) -> Self {
         Self { subscribers, key: IdempotencyKeyState::New }
     }
@@ -68,8 +68,8 @@ pub(super) fn single(
 /// Builds the statements for several change sets of a tenant. All of them only add rows, and have a lease of the
 /// same worker or none. They are committed together or not at all; the returned rows are the queued deliveries.
 ///
-/// The statements lock rows of several change sets in an order that other transactions do not follow. So they have
-/// a short lock timeout, and a transaction that waits for them waits briefly.
+/// The statements lock rows of several change sets in an order that other transactions do not follow. They have a
+/// short lock timeout, so that neither they nor the transactions that wait for them wait long.
 pub(super) fn batch(
     layout: SharedLayout,
     subscribers: ExpectedSubscribers,

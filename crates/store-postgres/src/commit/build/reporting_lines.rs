@@ -65,9 +65,9 @@ pub(super) fn usual_timeout() -> Sql {
     Sql::plain(&format!("SET LOCAL statement_timeout = {}", STATEMENT_TIMEOUT.as_millis()))
 }
 
-/// Builds the statement that fails if the lines of the moved people and of all people below them are more than one
-/// commit may write. It runs before the lines change, and after the rows of the people. It counts a little more than
-/// [`MAX_LINES_AT_ONCE`] people for each moved person, and a person below two of them twice.
+/// Builds the statement that fails if one commit would write too many reporting lines: those of the moved people
+/// and of all people below them. It runs after the rows of the people are written and before the lines change. It
+/// counts at most [`MAX_LINES_AT_ONCE`] people below each moved person, and a person below two moved people twice.
 pub(super) fn check_width(tenant: Tenant, moved: &[[u8; 16]]) -> Sql {
     let mut sql = Sql::default();
     let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));

@@ -42,8 +42,8 @@ pub(super) fn check_all(statement: &mut Statement, requires: &[Require]) {
     }
 }
 
-/// Checks that rows exist and have a given version. A check with row locks waits for concurrent changes and then
-/// evaluates the row again.
+/// Checks that rows exist, meet the condition `and`, and have the wanted number, such as a version. A check with
+/// row locks waits for concurrent changes and then evaluates the row again.
 fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, wanted: &[(usize, [u8; 16], i64)]) {
     if wanted.is_empty() {
         return;
