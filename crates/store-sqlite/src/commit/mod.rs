@@ -104,7 +104,7 @@ fn remove(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey, seen: Versi
 /// Stores a response for retries.
 ///
 /// # Errors
-/// [`CommitError::Replayed`] if the key has one.
+/// [`CommitError::Replayed`] if a response that has not expired is stored for the key.
 pub(crate) fn keep_replay(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {
     let sql = Sql::new(KEEP_ANSWER)
         .bind(tenant)

@@ -29,7 +29,7 @@ const MARK: &str = "INSERT INTO reporting_trees (tenant_id, version, changes, re
     VALUES (?, 0, 1, zeroblob(16)) \
     ON CONFLICT (tenant_id) DO UPDATE SET changes = changes + 1, rebuilt_until = excluded.rebuilt_until";
 
-/// Returns the last person of the next piece.
+/// Query for the last person of the next piece.
 const END_OF_PIECE: &str = "SELECT max(id) FROM \
     (SELECT id FROM employees WHERE tenant_id = ?1 AND id > ?2 ORDER BY id LIMIT ?3)";
 
@@ -70,8 +70,8 @@ pub(crate) fn mark(db: &mut Db, tenant: Tenant) -> QueryResult<()> {
 }
 
 /// Builds the statements that delete the wrong lines of people with ids in a range and add the missing ones. Most
-/// people keep their lines, and a row that stays costs no write. Lines are compared as texts: SQLite compares a
-/// row of several values with each row of a subquery, with which a piece took twenty times as long.
+/// people keep their lines, and a row that stays costs no write. Lines are compared as texts: with row values,
+/// SQLite would compare each line with each row of the subquery, and a piece took twenty times as long.
 fn rebuild_statements() -> [String; 2] {
     let line = format!(
         "WITH RECURSIVE line (descendant_id, ancestor_id, depth) AS (\

@@ -59,7 +59,8 @@ pub struct SqliteOptions {
     pub large_readers: usize,
     /// Concurrency and deadline of unindexed reads, which have threads of their own.
     pub slow_reads: SlowReads,
-    /// Reporting lines that one commit writes at most. A move of more people is completed in pieces afterwards.
+    /// Reporting lines that one commit writes at most. A move that needs more lines is completed in pieces
+    /// afterwards.
     pub lines_at_once: usize,
 }
 

@@ -1,7 +1,8 @@
 //! The people below a manager in the statements of lists.
 //!
-//! They are read from the closure of the reporting lines. While the closure is rebuilt after a move of many people
-//! (`commit/rebuild.rs`), statements follow the managers of the people, which takes about ten times as long.
+//! The people are read from the closure of the reporting lines. While the closure is rebuilt after a move of many
+//! people (`commit/rebuild.rs`), statements follow the managers of the people, which takes about ten times as
+//! long.
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};

@@ -23,7 +23,8 @@ const LEASED: [&str; 3] = [
     "UPDATE webhooks SET rate_until = ?1 WHERE rate_until > ?1",
 ];
 
-/// Moves due times that a clock set while it was ahead back to `now`. Shortens leases that end after `lease`.
+/// Corrects times set by a clock that was ahead: such due times become `now`, and leases end at `lease` at the
+/// latest.
 pub(super) fn correct(db: &mut Db, now: Timestamp, lease: Timestamp) -> Result<(), StorageError> {
     let statements = DUE.map(|text| (text, now)).into_iter().chain(LEASED.map(|text| (text, lease)));
     for (text, at) in statements {
