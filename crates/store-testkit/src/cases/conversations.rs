@@ -90,7 +90,7 @@ async fn conversation_update_keeps_the_last_message_time(world: CaseContext) {
     let it = save_conversation(&world).await;
     let now = world.make.tick();
     world.save(message(&world, &it, now)).await;
-    // This decision is based on a read before the message. Its commit must not undo the time of the message.
+    // The rename is decided on a read before the message. Its commit must not undo the time of the message.
     let joins = Joins::parse(&format!("{}={}", it.participant_ids[0], now.millis())).unwrap();
     let renamed_conversation = Conversation { title: "Renamed".to_owned(), joins, ..it.clone() };
     world.save(vec![Write::put(&Row::at_version(renamed_conversation.clone(), Version::FIRST))]).await;

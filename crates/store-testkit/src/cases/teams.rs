@@ -26,7 +26,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Number of people in the crowd: above the gather threshold, so that stores choose the hash plan.
+/// Number of people in the crowd: so many that stores hash the team instead of gathering the rows of each person.
 const CROWD: usize = 650;
 
 /// A chain of three managers, another manager, and a crowd below the lowest one of the chain.

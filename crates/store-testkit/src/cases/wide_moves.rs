@@ -11,7 +11,8 @@ pub(crate) fn cases() -> Vec<Case> {
     vec![Case::new(wide_move_is_completed_or_refused_as_a_whole)]
 }
 
-/// A store writes the lines of such a move in pieces, or refuses it before it writes them.
+/// Moves a team with more reporting lines than one commit writes. A store writes these lines in pieces, or refuses
+/// the move as a whole.
 async fn wide_move_is_completed_or_refused_as_a_whole(world: CaseContext) {
     let mut managers = vec![world.make.employee()];
     for _ in 1..50 {
@@ -40,7 +41,7 @@ async fn wide_move_is_completed_or_refused_as_a_whole(world: CaseContext) {
     assert_eq!(world.employee(lead.id).await.value.manager_id, result.is_ok().then_some(bottom));
     assert_eq!(world.store.people_below(world.tenant, top).await.unwrap().len(), expected_count);
     assert_eq!(world.store.people_below(world.tenant, lead.id).await.unwrap().len(), team.len());
-    // The lead's team is too large to move, each member is not.
+    // The team of the lead is too large to move; a single member is not.
     assert!(world.moves(member, Some(bottom)).await);
     let people_below = world.store.people_below(world.tenant, bottom).await.unwrap();
     assert!(people_below.contains(&member), "{} people", people_below.len());
