@@ -21,8 +21,8 @@ pub struct KeyedText {
 }
 
 /// The texts whose keys were lower-case texts in earlier versions: SCIM user names before version 0055 of the
-/// schema, the other texts before version 0049. A provider tells its user names apart, so twins among them are not
-/// marked.
+/// schema, the other texts before version 0049. A provider distinguishes its own user names, so twins among user
+/// names are not marked.
 pub const KEYED_TEXTS: [KeyedText; 4] = [
     KeyedText {
         table: "employees",

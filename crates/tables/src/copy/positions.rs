@@ -1,9 +1,9 @@
 //! Unique positions of copied events.
 
 /// Assigns unique positions in the order of the events. On PostgreSQL the events of one transaction share a
-/// position, on SQLite each has its own. An event keeps its position if it is free, and otherwise takes the next
-/// free one. So unique positions do not change. Feed cursors of clients stay valid: the store finds their place by
-/// the event, or by the position if the event was deleted.
+/// position, on SQLite each has its own. An event keeps its position if the position is free, and otherwise takes
+/// the next free one. So unique positions do not change. Feed cursors of clients stay valid: the store finds their
+/// place by the event, or by the position if the event was deleted.
 #[derive(Debug, Default)]
 pub struct DistinctPositions(Option<i64>);
 

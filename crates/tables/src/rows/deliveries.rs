@@ -98,7 +98,8 @@ pub fn list_all(
     it.into_list()
 }
 
-/// Excludes the attempts of these types from a list of the log. There must be few of them.
+/// Excludes the attempts of these types from a list of the log. Such attempts must be few, because a read skips
+/// them row by row.
 #[must_use]
 pub fn hide_types(list: TypedListing<Delivery>, hidden: &[EventType]) -> TypedListing<Delivery> {
     let mut parts = list.into_parts();
