@@ -40,15 +40,15 @@ fail() {
 
 tries=0
 until (inside healthcheck) >"$scratch/health" 2>&1; do
-  kill -0 "$process" 2>/dev/null || fail "it has ended"
+  kill -0 "$process" 2>/dev/null || fail "the program has ended"
   tries=$((tries + 1))
-  [ "$tries" -lt 200 ] || fail "it does not become ready: $(cat "$scratch/health")"
+  [ "$tries" -lt 200 ] || fail "the program does not become ready: $(cat "$scratch/health")"
   sleep 0.1
 done
 echo "$(cat "$scratch/health") as $(awk '/^Uid/ { print "user " $2 }' "/proc/$process/status")"
 echo "capabilities $(awk '/^CapEff/ { print $2 }' "/proc/$process/status")"
-if touch "$tree/usr/bin/x" 2>/dev/null; then fail "its root can be written to"; fi
+if touch "$tree/usr/bin/x" 2>/dev/null; then fail "the root is not read-only"; fi
 kill -TERM "$process"
-wait "$process" || fail "it did not end in order"
-if (inside healthcheck --live) >/dev/null 2>&1; then fail "its health check does not see that it has ended"; fi
+wait "$process" || fail "the program did not stop with status 0"
+if (inside healthcheck --live) >/dev/null 2>&1; then fail "the health check succeeds after the program has ended"; fi
 echo "stopped with status 0"

@@ -1,5 +1,6 @@
-//! Inputs of checks. The gate skips a check whose inputs are unchanged since it passed on this machine, or since the first run
-//! with an empty cache, which leaves the slow ones to `cargo xtask explore`.
+//! Inputs of checks. The gate skips a check whose inputs are unchanged since it passed on this machine. If the
+//! cache is empty, the gate also skips slow checks and records their inputs, as if they had passed: `cargo xtask
+//! explore` runs these checks.
 
 use crate::ci::BESIDE;
 use crate::packages::fingerprint;
@@ -15,7 +16,8 @@ const DOCS: &str = "documentation of the code";
 
 pub(crate) struct Inputs {
     workspace: Workspace,
-    /// Folder with a file for each check that passed, which contains the fingerprint of its inputs.
+    /// Folder with a file for each check that passed, or that was skipped in an empty cache. The file contains the
+    /// fingerprint of its inputs.
     passed: PathBuf,
     /// `true` if no check has a file in this folder yet.
     is_new: bool,

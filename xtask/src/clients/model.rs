@@ -13,7 +13,8 @@ pub(super) struct Api {
     pub(super) resources: Vec<Resource>,
     /// Operations that are methods of the client itself instead of a resource.
     pub(super) root: Vec<Operation>,
-    /// Operations that answer with lines. The libraries have methods for them that are not generated.
+    /// Operations that answer lines. No method is generated for them: the libraries have a method for
+    /// `exportData`, written by hand.
     pub(super) streamed: Vec<Operation>,
     pub(super) errors: Vec<ErrorClass>,
     /// Event types that this version of the document describes.

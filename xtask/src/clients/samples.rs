@@ -24,7 +24,7 @@ const LANGUAGES: [(&str, &str, &str); 4] = [
 ];
 /// Label of samples without a library.
 const CURL: &str = "curl";
-/// The only operation with lines whose method of the libraries has a sample.
+/// The only operation that answers lines and is a method of the libraries.
 const EXPORT: &str = "exportData";
 /// ULID of all ids in samples; the prefix of the resource precedes it.
 const SOME_ID: &str = "01KJPWD6M24DF9HWRAYHFSFV52";

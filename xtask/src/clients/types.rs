@@ -26,8 +26,8 @@ pub(super) enum Type {
     Union(Vec<Type>),
 }
 
-/// Schema of events about an erased person, which is no part of the union `Event`. Its events have the types of the
-/// others, so a type of their own, `FeedEvent`, joins both where a response may have either.
+/// Schema of events about an erased person. It is left out of the union `Event`, because its events have the event
+/// types of other schemas. Where a response may have either, the type `FeedEvent` joins both.
 const ERASED_EVENT: &str = "ErasedEvent";
 
 impl Type {

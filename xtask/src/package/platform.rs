@@ -31,7 +31,7 @@ pub(super) enum System {
 }
 
 impl Platform {
-    /// The platform of one of the release's targets.
+    /// Returns the platform of one of the release's targets.
     pub(super) fn from_triple(triple: &str) -> Outcome<Self> {
         let known_triple = TRIPLES.into_iter().find(|known| *known == triple);
         let triple = known_triple
@@ -46,7 +46,7 @@ impl Platform {
         Ok(Self { triple, is_x86: triple.starts_with("x86_64"), system })
     }
 
-    /// The platform that the compiler runs on.
+    /// Returns the platform that the compiler runs on.
     pub(super) fn host() -> Outcome<Self> {
         let version = output(&mut program("rustc", &["--version", "--verbose"]))?;
         let host = version.lines().find_map(|line| line.strip_prefix("host: "));
@@ -61,7 +61,7 @@ impl Platform {
         if self.is_x86 { "x86_64" } else { "aarch64" }
     }
 
-    /// The end of file names: `x86_64-linux`, `x86_64-linux-musl` or `aarch64-macos`.
+    /// Returns the end of file names: `x86_64-linux`, `x86_64-linux-musl` or `aarch64-macos`.
     pub(super) fn suffix(self) -> String {
         let system = match self.system {
             System::LinuxGnu => "linux",
@@ -71,7 +71,7 @@ impl Platform {
         format!("{}-{system}", self.cpu())
     }
 
-    /// The values of `os`, `cpu` and `libc` in a `package.json`.
+    /// Returns the values of `os`, `cpu` and `libc` in a `package.json`.
     pub(super) const fn npm(self) -> (&'static str, &'static str, Option<&'static str>) {
         let cpu = if self.is_x86 { "x64" } else { "arm64" };
         match self.system {
@@ -81,7 +81,7 @@ impl Platform {
         }
     }
 
-    /// Name of the npm package with the binary; `candor.js` builds the same name at run time.
+    /// Returns the name of the npm package with the binary; `candor.js` builds the same name at run time.
     pub(super) fn npm_name(self) -> String {
         let (os, cpu, libc) = self.npm();
         let libc = match libc {
@@ -123,7 +123,7 @@ fn required_glibc(version_info: &str) -> Option<(u32, u32)> {
     versions.max().map(|newest| newest.max((2, 17)))
 }
 
-/// The version in `MACOSX_DEPLOYMENT_TARGET=11.0`, as wheels write it.
+/// Returns the version in `MACOSX_DEPLOYMENT_TARGET=11.0`, as wheels write it.
 fn macos_version(told: &str) -> Outcome<String> {
     let version = told.trim().rsplit('=').next().and_then(|version| version.split_once('.'));
     let (major, minor) = version.ok_or_else(|| format!("unknown version of macOS: {told}"))?;

@@ -69,7 +69,7 @@ fn install_npm(files: &[PathBuf], project: &Path) -> Outcome<PathBuf> {
     Ok(project.join("node_modules/.bin/candor"))
 }
 
-/// Starts `candor dev` with this program, requests the caller of a new key, and stops the service with a signal.
+/// Starts `candor dev` with this program, sends `GET /v1/me` with a new key, and stops the service with a signal.
 fn start(package: &str, program: &Path) -> Outcome {
     let service = Service::start(program, &[]).map_err(|problem| format!("{package}: {problem}"))?;
     let result = service.key().and_then(|key| service.get("/v1/me", Some(&key)));

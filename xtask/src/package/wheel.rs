@@ -14,10 +14,10 @@ use std::path::{Path, PathBuf};
 pub(super) const FOLDER: &str = "xtask/package";
 /// Name on PyPI. Another project has the name `candor` there.
 pub(super) const NAME: &str = "candor-app";
-/// The name in file names, where a dash is a separator.
+/// Name in file names, where a dash separates the parts.
 const FILE_NAME: &str = "candor_app";
 
-/// The Python that packs wheels.
+/// Returns the Python that packs wheels.
 pub(super) fn python(target: &Path) -> Outcome<PathBuf> {
     Ok(packages::python(target, FOLDER)?.join("bin/python"))
 }
