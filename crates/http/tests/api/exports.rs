@@ -315,11 +315,11 @@ async fn slow_client_of_an_export_is_disconnected() {
     // A client that reads gets the whole export once the slow clients are disconnected.
     whole_export(&world, &strict, &ask).await;
     for mut stream in idle {
-        let mut connections = vec![];
-        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut connections))
+        let mut answer = vec![];
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer))
             .await
             .expect("the connection stays open");
-        assert!(!String::from_utf8_lossy(&connections).contains(END), "the export is cut");
+        assert!(!String::from_utf8_lossy(&answer).contains(END), "the export is cut");
     }
     patient.handle.stop(false).await;
     strict.handle.stop(false).await;

@@ -34,9 +34,9 @@ async fn key_beyond_those_of_the_organization_is_refused() {
     for shared in every_store().await {
         let world = &shared.world;
         let body = json!({"name": "Own", "scopes": ["observations:read"]});
-        let creation = fill(world, &body).await;
+        let key_paths = fill(world, &body).await;
         // The admin key of the test counts too.
-        assert_eq!(creation.len(), MAX_OF_ORGANIZATION as usize - 1, "{}", shared.name);
+        assert_eq!(key_paths.len(), MAX_OF_ORGANIZATION as usize - 1, "{}", shared.name);
         assert_full(&world.post("/v1/portal-links", json!({"scopes": ["observations:read"]})).await);
         let person = world.employee("ada@example.com").await;
         let bound_body = json!({"name": "Hers", "scopes": ["observations:read"], "employee_id": person});
@@ -45,7 +45,7 @@ async fn key_beyond_those_of_the_organization_is_refused() {
             MAX_OF_PERSON as usize,
             "a person's keys have a limit of their own"
         );
-        revoke(world, &creation[0]).await;
+        revoke(world, &key_paths[0]).await;
         let answers = join_all((0..4).map(|_| world.post("/v1/api-keys", body.clone()))).await;
         let (created, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
         assert_eq!((created.len(), refused.len()), (1, 3), "{}: the limit allows one of four keys", shared.name);

@@ -60,7 +60,7 @@ fn read_access_of_a_target_is_that_of_get() {
     }
 }
 
-/// Returns the keys of the table of a test: a key of the organization with each level, and keys of an org admin.
+/// Returns named keys: a key of the organization and a key of an org admin, each with both access levels.
 async fn keys(world: &TestApi, scopes: Permissions) -> [(&'static str, String); 4] {
     let admin = person(world, "admin", "org_admin", None).await;
     [

@@ -226,7 +226,8 @@ fn user_body(name: &str) -> Value {
            "emails": [{"type": "work", "value": format!("{name}@example.com"), "primary": true}]})
 }
 
-/// Creates a connector for SCIM with a key and a user. Returns them with the names of documents about the service.
+/// Creates a connector for SCIM with a key and a user. Returns entries of [`Resources`]: ids of the connector and
+/// of the user, the secret of the key, and names of a resource type and of a schema.
 async fn provider_resources(world: &TestApi, admin: &str) -> [(&'static str, String); 5] {
     let (connector, key) = connectors::provider_of(world, admin).await;
     world.clock.advance_millis(1);

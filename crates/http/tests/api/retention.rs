@@ -57,7 +57,7 @@ async fn observation(world: &TestApi, about: &str) -> String {
 
 /// Resources of a test, as paths.
 struct TestResources {
-    /// Resources that every rule of 30 days removes.
+    /// Resources that the [`RULES`] remove after 30 days.
     old: Vec<String>,
     /// Resources that stay: those of a held person, an included observation, and those that are not archived.
     kept: Vec<String>,

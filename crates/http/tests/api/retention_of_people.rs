@@ -64,7 +64,8 @@ async fn failed_erasure_does_not_stop_further_erasures() {
         for path in &paths[..3] {
             act(&world, &format!("{path}/deactivate")).await;
         }
-        // The pseudonym of the second person is taken, as an older version allowed.
+        // Another person has the address that is the pseudonym of the second person, as an older version allowed.
+        // The erasure of the second person therefore fails.
         let [second, holder] = [&paths[1], &paths[3]].map(|path| path.rsplit('/').next().unwrap());
         let (store, tenant) = (&world.services.store, Tenant::live(world.organization));
         let holder_row = store.row::<Employee>(tenant, holder.parse().unwrap()).await.unwrap().unwrap();

@@ -343,8 +343,8 @@ async fn errors_and_discovery_have_the_form_of_scim() {
     assert_eq!(provider.get(&format!("/Users/{}", "emp_1")).await.status, 404);
     let without_key = world.bare("GET", "/scim/v2/Users").send().await;
     assert_eq!((without_key.status, &without_key.json()["status"]), (401, &json!("401")));
-    let other_key = world.ask("GET", "/scim/v2/Users").send().await;
-    assert_eq!((other_key.status, &other_key.json()["status"]), (403, &json!("403")));
+    let answer_to_another_key = world.ask("GET", "/scim/v2/Users").send().await;
+    assert_eq!((answer_to_another_key.status, &answer_to_another_key.json()["status"]), (403, &json!("403")));
     let malformed_request =
         world.bare("POST", "/scim/v2/Users").key(&provider.key).header("content-type", "application/json");
     let malformed_response = malformed_request.body("{").send().await;

@@ -27,7 +27,7 @@ const SCHEDULES: [usize; 2] = [16, 200];
 const WRITERS: usize = 4;
 /// Number of requests of each writer.
 const REQUESTS: usize = 10;
-/// During an export, some of this many list reads fail.
+/// Number of the last list read of an export that may fail.
 const MOST_READS: usize = 40;
 /// Milliseconds by which the clock advances before each request.
 const PAUSE_MILLIS: i64 = 2_500;
@@ -151,8 +151,8 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, see
     let events = reader.events_until(&cursor, &name).await;
     let count = events.len();
     copy.apply(events);
-    // Both without the rows that legal holds keep: a change of such a row fires an event with the whole row, and a
-    // conversation about the erased person can begin.
+    // Both are compared without the rows that legal holds keep: a change of such a row fires an event with the
+    // whole row, and a conversation about the erased person can still begin.
     let (copy, stored) = (copy.without_kept(), reader.read().await.without_kept());
     let (copy, stored) = match start {
         Start::Lists => (copy, stored),

@@ -12,7 +12,7 @@ use crate::support::TestApi;
 
 /// Replays a history through the contract's table and returns the final state.
 fn replay_history(history: &[Value]) -> &'static str {
-    let actions: Vec<_> = history.iter().rev().map(|history| history["action"].as_str().unwrap()).collect();
+    let actions: Vec<_> = history.iter().rev().map(|entry| entry["action"].as_str().unwrap()).collect();
     assert_eq!(actions[0], "objective.create");
     actions[1..].iter().fold("proposed", |state, action| {
         let trigger = action.trim_start_matches("objective.");

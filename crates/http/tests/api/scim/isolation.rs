@@ -1,4 +1,4 @@
-//! Isolation of organizations, data sets and connectors on every route of the service.
+//! Isolation of organizations, data sets and connectors on every SCIM route.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_service::usecases::operator;
