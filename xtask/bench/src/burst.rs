@@ -11,7 +11,7 @@ use tokio::runtime::Builder;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::timeout;
 
-/// Time after the end of a burst until which all answers must have arrived.
+/// Time after the end of a burst within which all answers must arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Upper bound for the number of requests of a burst.
 const MAX_REQUESTS: usize = 5_000_000;
@@ -101,7 +101,8 @@ async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Resul
     Ok(Sample::new(micros, start.elapsed()))
 }
 
-/// Sends requests one after the other while `work` runs on another thread. Returns the results of both.
+/// Sends requests one after the other while `work` runs on another thread. Returns the result of `work`, and the
+/// latencies of the requests.
 pub(crate) fn run_beside<T: Send>(
     address: SocketAddr,
     traffic: &Traffic,

@@ -49,7 +49,8 @@ impl Comparison {
         self.line(what, (self.median_of_pairs(|one, other| one.rate / other.rate), "×"), limit)
     }
 
-    /// Returns the cost of a request of the first contender as a multiple of the second's.
+    /// Returns the time for a request of the first contender, as the inverse of its rate, as a multiple of the
+    /// second's.
     pub(crate) fn cost(&self, what: impl Into<String>, at_most: f64) -> Line {
         let value = self.median_of_pairs(|one, other| other.rate / one.rate);
         self.line(what, (value, "×"), Limit::AtMost(at_most))

@@ -59,7 +59,8 @@ impl<'a> DataSet<'a> {
         Comparison::run(instance.store, all, self.options.rounds(), self.options.turn())
     }
 
-    /// Lets a contender and pgbench take turns, if there is a PostgreSQL. `script` gets the service on PostgreSQL.
+    /// Lets a contender and pgbench take turns. Without a PostgreSQL server, only the contender runs. `script`
+    /// writes the script of pgbench, with the help of the service on PostgreSQL.
     pub(crate) fn compare_with_pgbench(
         &self,
         instance: &Instance,
@@ -77,7 +78,7 @@ impl<'a> DataSet<'a> {
         self.instances.iter().try_for_each(|instance| instance.service.truncate_log())
     }
 
-    /// Returns the last lines of all logs.
+    /// Returns the last lines of the log of each service.
     pub(crate) fn log_tails(&self) -> String {
         let tail = |one: &Instance| format!("the end of the log on {}:\n{}", one.store, one.service.log_tail());
         self.instances.iter().map(tail).collect::<Vec<_>>().join("\n")

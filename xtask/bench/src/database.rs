@@ -47,7 +47,7 @@ impl Database {
         }
     }
 
-    /// Executes a statement for each store.
+    /// Executes the statement for the store of this database, and ignores the other one.
     pub(crate) fn run_by_store(&self, postgres: &str, sqlite: &str) -> Result {
         self.run(self.store().pick(postgres, sqlite))
     }

@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures and prints. Returns `false` if a limit is missed and `--check` is set.
+/// Runs the selected measures and prints the results. Returns `false` if a limit is missed and `--check` is set.
 fn run(options: &Options) -> Result<bool> {
     let scratch = Scratch::create()?;
     let postgres = Postgres::start()?;

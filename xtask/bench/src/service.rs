@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 pub(crate) const MEGABYTE: f64 = 1_000_000.0;
 /// Settings of every service: receivers of webhooks on this machine, frequent sweeps, and no delay before the
-/// shutdown. Any master key will do; it seals the replays of requests with an idempotency key. The measures have
-/// more keys than one organization may use at once.
+/// shutdown. Any master key will do; it seals the replays of requests with an idempotency key. The quota factor is
+/// high, because more than ten keys of one organization use their whole quotas at once.
 const SETTINGS: [(&str, &str); 6] = [
     ("CANDOR_MASTER_KEY", "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
     ("CANDOR_LOG", "info"),
@@ -145,7 +145,7 @@ impl Candor {
         Ok(answer[name].as_str().ok_or_else(|| format!("no {name} in {answer}"))?.to_owned())
     }
 
-    /// Sets the environment of the binary without the settings of this program's user.
+    /// Sets the environment of the binary. Removes the `CANDOR_` variables that this program inherited.
     fn configure(&self, command: &mut Command) {
         for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CANDOR_")) {
             command.env_remove(name);
@@ -229,7 +229,7 @@ pub(crate) fn wait_until(what: &str, patience: Duration, holds: impl Fn() -> Res
     let start = Instant::now();
     while !holds()? {
         if start.elapsed() > patience {
-            return Err(format!("timeout: waited {patience:?} until {what}").into());
+            return Err(format!("after {patience:?} it is not yet true that {what}").into());
         }
         pause();
     }

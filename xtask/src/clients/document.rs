@@ -54,9 +54,9 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
     })
 }
 
-/// Returns `true` if the operation is a method of its resource, and `false` if it is a method of the client itself.
-/// The id of a method contains the name of the resource, its path has a parameter, or the resource is
-/// `Notifications`.
+/// Returns `true` if the operation is a method of its resource, and `false` if it is a method of the client
+/// itself. It is a method of the resource if its id contains the name of the resource, if its path has a
+/// parameter, or if the resource is `Notifications`.
 fn belongs(operation: &Operation, class: &str) -> bool {
     operation.name != snake_case(&operation.id) || operation.path.contains('{') || class == "Notifications"
 }

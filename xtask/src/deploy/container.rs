@@ -91,7 +91,7 @@ fn broken_rules(compose: &[Value]) -> Vec<String> {
     for (word, least) in [("api", 2), ("worker", 1), ("migrate", 1)] {
         let count = compose_commands(compose).filter(|(_, words)| words.iter().any(|used| used == word)).count();
         if count < least {
-            findings.push(format!("fewer than {least} of {word}"));
+            findings.push(format!("fewer than {least} services have the word {word} in their command"));
         }
     }
     for (name, service) in services(compose) {

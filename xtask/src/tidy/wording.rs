@@ -9,7 +9,8 @@ const OPENERS: [&str; 16] = [
 const PEOPLE: [&str; 6] = ["nobody", "somebody", "whoever", "everybody", "anybody", "whom"];
 /// Further words that test names must not contain.
 const VAGUE: [&str; 5] = ["others", "it", "what", "who", "how"];
-/// Retired terms for a replay, with the beginnings of their plurals. They are joined, so that this file has none of them.
+/// Beginnings of retired terms for a replay. Each is joined from two parts, so that this file does not contain the
+/// term.
 const RETIRED: [&str; 4] = [
     concat!("stored", " response"),
     concat!("stored", " reply"),

@@ -15,8 +15,8 @@ const FREQUENT: Places = (20, 28);
 const MIDDLE: Places = (70, 100);
 const RARE: Places = (2_000, 4_000);
 
-/// Searches with words of some frequency: name, places of both words, characters of the second one, limits on
-/// PostgreSQL and SQLite.
+/// Searches with words of some frequency: name of the class, places of both words in the vocabulary, number of
+/// characters that the second word is cut to, and limits on PostgreSQL and on SQLite.
 type Class = (&'static str, [Places; 2], Option<usize>, [f64; 2]);
 
 const CLASSES: [Class; 7] = [

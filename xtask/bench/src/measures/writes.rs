@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// First seed of the creates that show a script of pgbench the sizes of values. Each kind of create has other seeds,
-/// so that no request repeats one of another kind.
+/// First seed of the creates from which a script of pgbench takes the sizes of values. Each kind of create has
+/// other seeds, so that no request repeats one of another kind.
 pub(super) const SCRIPT_SEED: u64 = 1_000;
 /// First seed of the retries.
 const RETRY_SEEDS: u64 = 7_000;
