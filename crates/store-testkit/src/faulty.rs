@@ -45,7 +45,7 @@ pub enum FaultyCall {
     List,
     /// A lookup of the key for a secret.
     Authenticate,
-    /// A lookup of the response stored for an idempotency key.
+    /// A lookup of the replay for an idempotency key.
     Replay,
     /// A read of the event feed.
     Feed,
@@ -53,7 +53,7 @@ pub enum FaultyCall {
     Claim,
     /// A record of the results of leased deliveries.
     Record,
-    /// Background work: touched keys, the sweep, and checks of queue and log.
+    /// Background work, such as uses of keys, the sweep, erasures, and the upkeep of queue and log.
     Upkeep,
     /// A call about the store itself: its master keys, its time, the write probe.
     Itself,
@@ -110,12 +110,12 @@ impl<S: Storage + ?Sized> Faulty<S> {
         plan.faults.insert((call, call_number), fault);
     }
 
-    /// Makes every call fail, or only the requested ones.
+    /// Makes every call fail if `down` is `true`; otherwise only the calls fail that a test has chosen.
     pub fn set_down(&self, down: bool) {
         self.plan().down = down;
     }
 
-    /// Makes every commit and every check of a change set fail as stale, or none.
+    /// Makes every commit and every check of a change set fail as stale if `outrun` is `true`, and none otherwise.
     pub fn set_outrun(&self, outrun: bool) {
         self.plan().outrun = outrun;
     }

@@ -359,7 +359,7 @@ impl Fixtures {
         }
     }
 
-    /// Creates a response at the current time, stored for retries with `key`.
+    /// Creates a replay for the idempotency key `key`, stored at the current time.
     ///
     /// # Panics
     /// When the text is not a valid key.

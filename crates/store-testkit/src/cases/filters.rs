@@ -52,7 +52,8 @@ fn is_archived<T>(wanted: Archived, archived_at: Option<T>) -> bool {
 
 const ARCHIVED: [Archived; 4] = [Archived::No, Archived::Yes, Archived::All, Archived::All];
 
-/// Compares a list in one of its orders with one page size; successive numbers cover every order.
+/// Walks a list in one order and compares its entries with those of `all` that match. `number` selects the order,
+/// so that successive numbers cover every order.
 async fn check<T>(
     world: &CaseContext,
     number: usize,

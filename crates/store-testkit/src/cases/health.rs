@@ -197,14 +197,14 @@ async fn failure_count_saturates_at_its_maximum(world: CaseContext) {
 }
 
 async fn health_delta_does_not_change_the_version(world: CaseContext) {
-    let without_health = |subscription: Subscription| Subscription {
+    let with_invented_health = |subscription: Subscription| Subscription {
         last_delivery_at: Some(world.now()),
         last_delivery_status: Some(Status::Dropped),
         streak: Streak { failures: 9, since: Some(world.now()), is_failing: true },
         ..subscription
     };
     let to = world.make.subscription();
-    world.add_subscription(without_health(to.clone())).await;
+    world.add_subscription(with_invented_health(to.clone())).await;
     assert_eq!(
         read_subscription(&world, &to).await,
         Versioned { value: to.clone(), version: Version::FIRST },
@@ -218,7 +218,7 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
         Versioned { value: expected_subscription.clone(), version: Version::FIRST }
     );
     // Saves a value without health, then one with invented health. Neither changes the recorded health.
-    for (number, value) in (1..).zip([to.clone(), without_health(to.clone())]) {
+    for (number, value) in (1..).zip([to.clone(), with_invented_health(to.clone())]) {
         world.save(vec![Write::put(&Row::at_version(value, Version(number)))]).await;
         assert_eq!(
             read_subscription(&world, &to).await,

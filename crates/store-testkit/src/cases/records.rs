@@ -182,7 +182,7 @@ async fn failed_record_saves_nothing(world: CaseContext) {
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
     worker.records_all(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
-    // The second entry repeats the id of a logged attempt, so recording fails.
+    // The second result repeats the id of a logged attempt, so recording fails.
     let repeated_result = attempt_effect(&jobs[2], entry.id, GOOD, None);
     let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(repeated_result)))];
     let queue = world.queue(&to);

@@ -19,7 +19,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Stores responses with keys based on `keys`, and events, for several tenants. Returns a later time.
+/// Saves replays, whose keys begin with `keys`, and events for several tenants. Returns a later time.
 async fn fill_tenants(tenants: &[CaseContext], keys: &str) -> Timestamp {
     for number in 0..10 {
         for world in tenants {
