@@ -153,7 +153,9 @@ impl SqliteStore {
         let work = move || drop(answer.send(connection::checkpoint::truncate(&source)));
         let thread = Builder::new().name("candor-truncate".to_owned()).spawn(work);
         thread.map_err(|error| StorageError::Unavailable(format!("cannot start a thread: {error}")))?;
-        answered.await.map_err(|_| StorageError::Failed("the truncation broke off".to_owned()))?
+        answered
+            .await
+            .map_err(|_| StorageError::Failed("a defect ended the truncation of the write-ahead log".to_owned()))?
     }
 
     fn start(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {

@@ -7,8 +7,8 @@ use candor_tables::flat::{SqlValue, Type};
 
 use crate::sql::{Db, Sql};
 
-/// Counts the valid keys of a person, or the keys of the organization, without sessions. Keys without and with an expiry time are
-/// counted separately, up to `most` each, in a range of an index.
+/// Counts the valid keys of a person, or the valid keys of the organization, without sessions. Keys with and
+/// without an expiry time are counted separately, each up to `most` and in a range of an index.
 pub(crate) fn count_valid_keys(
     db: &mut Db,
     tenant: Tenant,

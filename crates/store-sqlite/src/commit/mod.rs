@@ -23,7 +23,7 @@ use crate::sql::{Db, Sql};
 use crate::table::{has_version, write};
 use crate::valid_keys::count_valid_keys;
 
-/// Stores a response for retries; an expired one is overwritten.
+/// Saves a replay. An expired replay of the same key is overwritten.
 const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, \
     created_at, expires_at) \
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
@@ -101,10 +101,10 @@ fn remove(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey, seen: Versi
     }
 }
 
-/// Stores a response for retries.
+/// Saves a replay.
 ///
 /// # Errors
-/// [`CommitError::Replayed`] if a response that has not expired is stored for the key.
+/// [`CommitError::Replayed`] if the key has a replay that has not expired.
 pub(crate) fn keep_replay(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {
     let sql = Sql::new(KEEP_ANSWER)
         .bind(tenant)
