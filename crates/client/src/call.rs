@@ -38,7 +38,8 @@ impl<T, D> Call<T, D> {
         Self { core: Arc::clone(core), spec, options: Options::default(), data: PhantomData }
     }
 
-    /// Sets the key under which the service remembers a POST. Default: a new key for each call.
+    /// Sets the idempotency key of a POST, by which the service recognizes a repeated request. Default: a new key
+    /// for each call.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.options.idempotency_key = Some(key.into());
         self

@@ -54,7 +54,8 @@ impl RawRequest {
         self
     }
 
-    /// Sets the key under which the service remembers a POST. Default: a new key for each request.
+    /// Sets the idempotency key of a POST, by which the service recognizes a repeated request. Default: a new key
+    /// for each request.
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.options.idempotency_key = Some(key.into());
         self
