@@ -159,7 +159,7 @@ pub const STARTS_ON: LookupColumn<Objective> = LookupColumn::column("due_on", Ty
 /// Lookup by id in another system.
 pub const BY_EXTERNAL_ID: LookupColumn<Objective> = LookupColumn::column("external_id", Type::Text);
 
-/// Returns the value of a row by which this grouping of objectives counts.
+/// Returns the column by which rows are counted for this grouping of objectives.
 #[must_use]
 pub const fn group_key(group: ObjectiveGroup) -> GroupKey {
     match group {

@@ -87,7 +87,7 @@ readers!(Observation);
 /// Lookup by id in another system.
 pub const BY_EXTERNAL_ID: LookupColumn<Observation> = LookupColumn::column("external_id", Type::Text);
 
-/// Returns the value of a row by which this grouping of observations counts.
+/// Returns the column or side table by which rows are counted for this grouping of observations.
 #[must_use]
 pub const fn group_key(group: ObservationGroup) -> GroupKey {
     match group {
