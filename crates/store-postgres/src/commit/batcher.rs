@@ -168,8 +168,9 @@ impl Slot {
 }
 
 impl CommitQueue {
-    /// Takes the change sets of the next transaction, from the organizations in turn. Change sets with the same idempotency key never share a
-    /// transaction. On a cluster, change sets of different tenants or lease holders do not share one either.
+    /// Takes the change sets of the next transaction, from the organizations in turn. Change sets with the same
+    /// idempotency key never share a transaction. On a cluster, change sets of different tenants or lease holders
+    /// do not share one either.
     fn next_batch(&mut self, layout: SharedLayout) -> Vec<PendingCommit> {
         let (mut group, mut skipped): (Vec<PendingCommit>, Vec<PendingCommit>) = (vec![], vec![]);
         while group.len() < MOST && skipped.len() < MOST_SKIPPED {

@@ -76,8 +76,8 @@ impl Statement {
         }
     }
 
-    /// Returns the `FROM` clause of a part that waits for the idempotency key, so that a retry gets its stored
-    /// answer before any other error. `others` are the further tables that the part reads.
+    /// Returns the `FROM` clause of a part that waits for the idempotency key, so that a retry gets its replay
+    /// before any other error. `others` are the further tables that the part reads.
     pub(crate) fn source_clause(&self, others: &str) -> String {
         match (others, self.is_gated) {
             ("", false) => String::new(),

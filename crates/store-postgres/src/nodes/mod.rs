@@ -230,7 +230,7 @@ impl Nodes {
                 number
             }
             Err(failure) => {
-                tracing::debug!(reason = failure.text(), "the node of a tenant could not be looked up");
+                tracing::debug!(reason = failure.text(), "cannot look up the node of a tenant");
                 None
             }
         }

@@ -5,8 +5,9 @@ use candor_tables::flat::SqlValue;
 
 use super::Sql;
 
-/// Returns the expression that counts the valid keys of a person, or the keys of the organization, without sessions. Keys without
-/// and with an expiry time are counted separately, up to `most` each, in a range of an index.
+/// Returns the expression that counts the valid keys of a person, or the valid keys of the organization, without
+/// sessions. Keys with and without an expiry time are counted separately, each up to `most` and in a range of an
+/// index.
 pub(crate) fn valid_keys(sql: &mut Sql, tenant: &str, keys: ValidKeys, most: u32) -> String {
     let holder = match keys.holder {
         Some(id) => format!("= {}", sql.id(id.to_bytes())),
