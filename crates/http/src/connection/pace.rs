@@ -11,7 +11,7 @@ use tokio::time::{Sleep, sleep};
 /// Bytes that the client must take in each interval.
 pub(crate) const PACE_BYTES: usize = 64 * 1000;
 
-/// Counts the bytes that a client takes while writes are blocked.
+/// Counts the bytes that a client takes in the interval after a blocked write.
 #[derive(Default)]
 pub(crate) struct Pace(Option<Interval>);
 

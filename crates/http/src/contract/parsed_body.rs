@@ -34,7 +34,7 @@ impl Target {
     }
 }
 
-/// A body of `/v1`.
+/// The parsed body of a request.
 pub(crate) struct ParsedBody {
     /// Members of the JSON object; empty without a JSON body.
     pub(crate) members: Object,

@@ -104,7 +104,8 @@ pub(crate) enum Handler {
     Keyed(KeyedHandler),
     /// Needs no API key.
     Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
-    /// Requires an API key, and answers with lines while it reads them. The last argument is `true` for `HEAD`.
+    /// Requires an API key, and sends lines of JSON as it reads them from the store. The last argument is `true`
+    /// for `HEAD`.
     Lines(for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> LineWork<'a>),
     /// Serves the OpenAPI document without an API key. A variant of its own, because the answer is a prepared
     /// asset, not a [`Reply`].
@@ -350,8 +351,8 @@ impl Route {
         self.method != Method::Get && (self.dialect == Dialect::V1 || self.body != Body::None)
     }
 
-    /// Returns whether the route honors `Idempotency-Key`: every POST with a key, because the key is scoped to
-    /// the caller's data set (decision B2).
+    /// Returns whether the route honors `Idempotency-Key`: every POST that needs an API key, because an
+    /// idempotency key belongs to the data set of the caller (decision B2).
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.method == Method::Post && !self.access.is_public()

@@ -1,7 +1,7 @@
 //! `POST /v1/sign-in/backchannel-logout/{id}`: logout tokens that identity providers send (decision B11).
 //!
-//! Its clients are providers alone, whose request is a form by another specification (OpenID Connect Back-Channel Logout
-//! 1.0). So it is outside of the route table and of the API document, as `/scim/v2` is.
+//! Only identity providers use this path. Their request is a form that another specification defines (OpenID
+//! Connect Back-Channel Logout 1.0), so the path is outside of the route table and of the API document.
 
 use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
 use actix_web::http::{Method, StatusCode};

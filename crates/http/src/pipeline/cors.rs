@@ -27,7 +27,8 @@ impl Cors {
         Self { any: origins.iter().any(|origin| origin == "*"), origins }
     }
 
-    /// Adds the headers that let pages of a listed origin read the answer.
+    /// Adds the headers that let pages of a listed origin read the answer. The answer to a preflight request also
+    /// gets the headers that let the browser send the request itself.
     pub(crate) fn apply(&self, request: &HeaderMap, response: &mut HeaderMap) {
         if self.origins.is_empty() {
             return;

@@ -15,7 +15,7 @@ use tracing::{Instrument, Span};
 
 use crate::response::error_response::ErrorResponse;
 
-/// Returns `true` for a body whose work takes turns with other tenants.
+/// Returns `true` if a body of this size is large, so that the work on it waits for a turn of its tenant.
 pub(crate) const fn is_large(bytes: usize) -> bool {
     bytes > PIECE_BYTES
 }

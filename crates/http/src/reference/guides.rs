@@ -29,7 +29,8 @@ const ANCHOR: &str = "#description/";
 const QUOTA: &str = "Counts as `";
 /// Heading of the section that explains quotas.
 const QUOTAS: &str = "Rate limits (429) and quotas";
-/// Name of the model of the answer to a dry run in the description of a parameter. It becomes a link to [`DRY_RUNS`].
+/// Name of the schema of a dry run's response, as the description of the parameter `dry_run` has it. [`add`]
+/// replaces it by a link to [`DRY_RUNS`].
 const DRY_RUN: &str = "`DryRun`";
 /// Heading of the section about dry runs.
 const DRY_RUNS: &str = "Dry runs";
@@ -81,8 +82,8 @@ fn remove_link(before: &str) -> String {
     before.rsplit_once('[').map_or_else(|| before.to_owned(), |(first, text)| format!("{first}{text}"))
 }
 
-/// Returns the target within the reference of a link on the page at `path`, or `None` if the reference does not have
-/// the linked page.
+/// Returns the target that a link on the page at `path` gets in the reference, or `None` if the reference does not
+/// have the linked page.
 fn link(path: &str, target: &str) -> Option<String> {
     if target.starts_with("https://") {
         return Some(target.to_owned());

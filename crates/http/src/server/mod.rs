@@ -67,7 +67,8 @@ pub(crate) const WRITE_TIME: Duration = Duration::from_secs(20);
 const EXPORT_TIME: Duration = Duration::from_secs(10);
 
 /// Size of a connection's send buffer, in bytes; Linux doubles it for its own overhead. The automatic size would
-/// grow to 4 MB for a client that does not read. This size still saturates 10 Mbit/s at 100 ms.
+/// grow to 4 MB for a client that does not read. This size still saturates 10 Mbit/s at a round-trip time of 100
+/// ms.
 const SEND_BUFFER_BYTES: usize = 128 * 1024;
 
 /// Timeout for closing a connection gracefully.

@@ -9,7 +9,7 @@ use super::shapes::reference_to;
 /// URN of the body of a PATCH.
 pub(crate) const PATCH_SCHEMA: &str = "urn:ietf:params:scim:api:messages:2.0:PatchOp";
 
-/// Returns an object that may have other members than these.
+/// Returns the schema of an object with these properties, which may have other members as well.
 fn open_object(properties: Value, required: &[&str]) -> Value {
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": {}})
 }
