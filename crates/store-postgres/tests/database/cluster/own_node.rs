@@ -55,7 +55,7 @@ impl Counters {
             if is_alone(&counts, node) {
                 return;
             }
-            assert!(start.elapsed() < DEADLINE, "{counts:?} statements, and not those of node {node} alone");
+            assert!(start.elapsed() < DEADLINE, "statements by node: {counts:?}; only node {node} should get any");
         }
     }
 }

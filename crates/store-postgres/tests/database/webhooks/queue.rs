@@ -28,8 +28,8 @@ const IDLE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datn
 const GONE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
     AND application_name = 'candor')";
 
-/// Queues 20,000 deliveries of one subscription, and some for each of 100 others. Every second subscription has
-/// its deliveries parked.
+/// Queues 20,000 deliveries of one subscription and 20 of each of 99 others. The deliveries of every second
+/// subscription are parked.
 const FILL: &str = "INSERT INTO delivery_jobs \
     SELECT '00000000-0000-0000-0000-000000000001', lpad(to_hex(w), 32, '0')::uuid, \
     lpad(to_hex(e), 32, '0')::uuid, 'employee.created', 1, '2026-03-01', 'event', NULL, \
