@@ -138,7 +138,8 @@ async fn key_with_exactly_the_required_access_is_admitted() {
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
         let scopes = sufficient_scopes(route);
-        // Creating or rotating a key, and changing a provider, requires the permissions that these give.
+        // Creating or rotating a key, or changing a provider, requires the permissions that the key or the
+        // provider gives.
         let grants = ["api-keys", "portal-links", "identity-providers"]
             .iter()
             .any(|family| resources.path(route).contains(family));
@@ -147,7 +148,7 @@ async fn key_with_exactly_the_required_access_is_admitted() {
         let key = sufficient_key(&world, &resources, route, scopes, level).await;
         let response = send_to_route(&world, &resources, route, &key).await;
         let is_write_by_token = route.access.is_public() && route.method != Method::Get;
-        // These keys are no sessions.
+        // The keys of this test are no sessions.
         let is_for_sessions = route.operation == "endSignIn";
         let expected_status = if is_write_by_token {
             404

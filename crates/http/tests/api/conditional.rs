@@ -60,8 +60,8 @@ async fn stale_if_match_is_412_and_changes_nothing() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let mut routes: Vec<_> = ROUTES.iter().filter(|route| route.is_conditional()).collect();
-    // Deletions come last, because they remove the resources of the other routes, and those of parts come before those of
-    // the whole.
+    // Deletions come last, because they remove the resources of the other routes. Among them, longer paths come
+    // first: a part is deleted before its whole.
     routes.sort_by_key(|route| if route.method == Method::Delete { usize::MAX - route.path.len() } else { 0 });
     for route in routes {
         let ask = |line: &str| {

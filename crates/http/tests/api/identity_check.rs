@@ -87,7 +87,8 @@ impl Providers {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Returns the number of fetches of the key set since the last call.
+    /// Returns the number of fetches of the discovery document since the last call. A fetch of the key set begins
+    /// with one.
     pub(crate) fn take_key_fetches(&self) -> usize {
         let fetches = std::mem::take(&mut *self.fetches.lock().unwrap_or_else(PoisonError::into_inner));
         fetches.iter().filter(|address| address.ends_with("/openid-configuration")).count()

@@ -204,7 +204,7 @@ async fn links_of_a_deleted_provider_are_removed_in_pieces() {
         let (gone, kept) = (create(world).await, create(world).await);
         let mut people = vec![];
         for number in 0..120 {
-            // The quota of writes.
+            // Stays below the quota of writes.
             world.clock.advance_seconds(2);
             let person = world.employee(&format!("p{number}@example.com")).await;
             for path in [&gone, &kept].into_iter().take(if number < 3 { 2 } else { 1 }) {

@@ -300,7 +300,7 @@ impl TestResponse {
         serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("not JSON: {}", self.text()))
     }
 
-    /// Returns the lines of an export.
+    /// Returns the lines of an NDJSON answer.
     pub(crate) fn lines(&self) -> Vec<Value> {
         self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }

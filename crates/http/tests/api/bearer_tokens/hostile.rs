@@ -17,7 +17,7 @@ fn other_key() -> Ed25519KeyPair {
     Ed25519KeyPair::from_seed_unchecked(&[8; 32]).unwrap()
 }
 
-/// Returns tokens whose claims are wrong, with the changes of a valid token.
+/// Returns named changes, each of which makes the claims of a valid token wrong.
 fn wrong_claims(now: i64) -> Vec<(&'static str, Value)> {
     vec![
         ("expired", json!({"iat": now - 7_200, "exp": now - 60})),
@@ -66,7 +66,7 @@ fn wrong_claims(now: i64) -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// Returns tokens whose header, form or signature is wrong.
+/// Returns named tokens whose header, form or signature is wrong.
 fn wrong_forms(claims: &str) -> Vec<(&'static str, String)> {
     let sign_header = |header: &str| sign(header, claims, &signing_key());
     let encode = |text: &str| URL_SAFE_NO_PAD.encode(text);

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use super::watched::WatchedService;
 use crate::support::{PATIENCE, TestApi, TestResponse};
 
-/// Time between two requests, in milliseconds. Changes within one millisecond get later times than the clock's.
+/// Time between two requests, in milliseconds. Changes within one millisecond would get later times than that of
+/// the clock.
 const APART_MILLIS: i64 = 100;
 
 /// A write to send twice.

@@ -27,7 +27,7 @@ const SCHEDULES: [usize; 2] = [16, 200];
 const WRITERS: usize = 4;
 /// Number of requests of each writer.
 const REQUESTS: usize = 10;
-/// Number of the last list read of an export that may fail.
+/// Highest position of a failing list read, counted from the beginning of an export.
 const MOST_READS: usize = 40;
 /// Milliseconds by which the clock advances before each request.
 const PAUSE_MILLIS: i64 = 2_500;

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::{ENTERPRISE, Provider, user};
 use crate::stores::every_store;
 
-/// Every route, with a body for those that take one. `USER` is the path of a user of another tenant or connector,
-/// `ID` their id.
+/// Every route: its method, its path, and `true` if its request has a body. `USER` is the path of a user of
+/// another tenant or connector, `ID` the id of this user.
 const ROUTES: [(&str, &str, bool); 21] = [
     ("GET", "USER", false),
     ("HEAD", "USER", false),

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Changes of the claims of an ID token, the reason of the refusal and its cause.
+/// Returns changes of the claims of an ID token, each with the reason and the cause of the refusal.
 fn tokens() -> Vec<(Value, &'static str, &'static str)> {
     vec![
         (json!({"nonce": "other"}), "provider", "nonce"),
