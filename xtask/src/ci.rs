@@ -29,93 +29,51 @@ const TESTS: Step = Step::xtask("tests", &["test", "--no-fail-fast"]);
 /// Checks of the binary from outside, the longest ones first. A check is skipped while the paths that decide its
 /// result are unchanged. Some checks are also skipped in an empty cache. `cargo xtask explore` runs all checks.
 pub(crate) const BESIDE: [Step; 15] = [
-    Step::xtask("client libraries", &["clients", "--test"]).unless_unchanged(&[
-        "clients",
-        "crates/client",
-        "crates/http/src",
-        "docs/openapi.json",
-        "xtask/clients",
-        "xtask/src/clients",
-    ]),
-    Step::xtask("console in a browser", &["console"]).unless_unchanged(&[
-        "crates/console/web",
-        "crates/http/src",
-        "docs/openapi.json",
-        "tests/outside/console",
-    ]),
-    Step::xtask("generated requests", &["schemathesis"]).unless_unchanged(&[
-        "Cargo.lock",
-        "crates/*/src/*",
-        "docs/openapi.json",
-        "migrations",
-        "tests/outside/schemathesis",
-    ]),
+    Step::xtask("client libraries", &["clients", "--test"]).unless_unchanged(
+        "clients crates/client crates/http/src docs/openapi.json xtask/clients xtask/src/clients",
+    ),
+    Step::xtask("console in a browser", &["console"])
+        .unless_unchanged("crates/console/web crates/http/src docs/openapi.json tests/outside/console"),
+    Step::xtask("generated requests", &["schemathesis"])
+        .unless_unchanged("Cargo.lock crates/*/src/* docs/openapi.json migrations tests/outside/schemathesis"),
     Step::xtask("files to deploy with", &["deploy"])
-        .unless_unchanged(&["Cargo.lock", "crates/app/src", "docs/deploy", "xtask/deploy", "xtask/src/deploy"])
+        .unless_unchanged("Cargo.lock crates/app/src docs/deploy xtask/deploy xtask/src/deploy")
         .after_the_first_run(),
     Step::xtask("clients of other generators", &["generators"])
-        .unless_unchanged(&["docs/openapi.json", "tests/outside/generators"])
+        .unless_unchanged("docs/openapi.json tests/outside/generators")
         .after_the_first_run(),
     Step::xtask("simulated months", &["simulate"])
-        .unless_unchanged(&[
-            "Cargo.lock",
-            "crates/dispatch",
-            "crates/domain/src/webhook",
-            "crates/port-*",
-            "tests/simulate",
-        ])
+        .unless_unchanged("Cargo.lock crates/dispatch crates/domain/src/webhook crates/port-* tests/simulate")
         .after_the_first_run(),
     Step::xtask("reference in a browser", &["reference"])
-        .unless_unchanged(&[
-            "crates/http/assets",
-            "crates/http/src",
-            "docs/api",
-            "docs/csv.md",
-            "docs/guides",
-            "docs/openapi.json",
-            "docs/search.md",
-            "docs/webhooks.md",
-            "tests/outside/reference",
-        ])
+        .unless_unchanged(
+            "crates/http/assets crates/http/src docs/api docs/csv.md docs/guides docs/openapi.json docs/search.md \
+         docs/webhooks.md tests/outside/reference",
+        )
         .after_the_first_run(),
     Step::xtask("wheel and npm packages", &["package", "--test"])
-        .unless_unchanged(&["Cargo.lock", "crates/app/src", "xtask/package", "xtask/src/package"])
+        .unless_unchanged("Cargo.lock crates/app/src xtask/package xtask/src/package")
         .after_the_first_run(),
-    Step::xtask("contract with clients", &["contract"]).unless_unchanged(&[
-        "CHANGELOG.md",
-        "docs/openapi.json",
-        "docs/openapi.released.json",
-        "tests/outside/contract",
-        "xtask/src/contract.rs",
-    ]),
+    Step::xtask("contract with clients", &["contract"]).unless_unchanged(
+        "CHANGELOG.md docs/openapi.json docs/openapi.released.json tests/outside/contract \
+         xtask/src/contract.rs",
+    ),
     Step::xtask("footprint", &["footprint"]),
     Step::xtask("signatures of webhooks", &["signatures"]),
     Step::xtask("copy in step", &["recipe"]),
-    Step::xtask("files of a data team", &["warehouse"]).unless_unchanged(&[
-        "tests/outside/warehouse",
-        "docs/guides",
-        "crates/domain/src/export",
-        "crates/service/src/usecases/exports",
-        "crates/http/src/routes/exports*",
-        "crates/cli/src/export",
-        "crates/tables/src/rows",
-    ]),
-    Step::xtask("published identity providers", &["identity"]).unless_unchanged(&[
-        "Cargo.lock",
-        "crates/domain/src/identity",
-        "crates/identity/src",
-        "crates/service/src/usecases/identity*",
-        "crates/service/src/usecases/sign_in*",
-        "crates/http/src/pipeline/sign_in*",
-        "crates/http/src/routes/identity*",
-        "tests/outside/identity",
-    ]),
-    Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(&[
-        "tests/outside/scim",
-        "crates/domain/src/scim",
-        "crates/service/src/usecases/scim*",
-        "crates/http/src/routes/scim*",
-    ]),
+    Step::xtask("files of a data team", &["warehouse"]).unless_unchanged(
+        "tests/outside/warehouse docs/guides crates/domain/src/export crates/service/src/usecases/exports \
+         crates/http/src/routes/exports* crates/cli/src/export crates/tables/src/rows",
+    ),
+    Step::xtask("published identity providers", &["identity"]).unless_unchanged(
+        "Cargo.lock crates/domain/src/identity crates/identity/src crates/service/src/usecases/identity* \
+         crates/service/src/usecases/sign_in* crates/http/src/pipeline/sign_in* \
+         crates/http/src/routes/identity* tests/outside/identity",
+    ),
+    Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(
+        "tests/outside/scim crates/domain/src/scim crates/service/src/usecases/scim* \
+         crates/http/src/routes/scim*",
+    ),
 ];
 
 /// Number of lines of a failed check that the end of the run repeats.

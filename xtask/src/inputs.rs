@@ -40,9 +40,9 @@ impl Inputs {
         if step.inputs.is_empty() {
             return step.run();
         }
-        let paths: Vec<&str> = step.inputs.iter().chain(&COMMON).copied().collect();
+        let paths: Vec<&str> = step.inputs.split_whitespace().chain(COMMON).collect();
         if self.is_unchanged(step.name, &paths) {
-            let reason = format!("unchanged since an earlier run: {}", step.inputs.join(", "));
+            let reason = format!("unchanged since an earlier run: {}", step.inputs.replace(' ', ", "));
             return FinishedStep::skip(step.name, &format!("{reason}; `{}` runs it", step.words()));
         }
         let waits = self.is_new && step.waits_for_a_cache;
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_path_of_a_check_names_files() {
-        for path in BESIDE.iter().flat_map(|step| step.inputs).chain(&COMMON) {
+        for path in BESIDE.iter().flat_map(|step| step.inputs.split_whitespace()).chain(COMMON) {
             assert!(state(&[path]).is_ok(), "{path} names no file: its check would run each time");
         }
         assert!(state(&["Cargo.toml", "crates/*/absent"]).is_err());

@@ -21,8 +21,8 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     runner: Runner,
     arguments: &'static [&'static str],
-    /// Paths that decide the result. If they are unchanged since the step passed, it is skipped. Empty: always run.
-    pub(crate) inputs: &'static [&'static str],
+    /// Paths that decide the result, with spaces between them. If they are unchanged since the step passed, it is skipped. Empty: always run.
+    pub(crate) inputs: &'static str,
     /// `true` if the step is skipped in an empty cache, where nothing shows what has changed.
     pub(crate) waits_for_a_cache: bool,
 }
@@ -37,14 +37,14 @@ pub(crate) struct FinishedStep {
 
 impl Step {
     pub(crate) const fn cargo(name: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self { name, runner: Runner::Cargo, arguments, inputs: &[], waits_for_a_cache: false }
+        Self { name, runner: Runner::Cargo, arguments, inputs: "", waits_for_a_cache: false }
     }
 
     pub(crate) const fn xtask(name: &'static str, arguments: &'static [&'static str]) -> Self {
-        Self { name, runner: Runner::Xtask, arguments, inputs: &[], waits_for_a_cache: false }
+        Self { name, runner: Runner::Xtask, arguments, inputs: "", waits_for_a_cache: false }
     }
 
-    pub(crate) const fn unless_unchanged(self, inputs: &'static [&'static str]) -> Self {
+    pub(crate) const fn unless_unchanged(self, inputs: &'static str) -> Self {
         Self { inputs, ..self }
     }
 

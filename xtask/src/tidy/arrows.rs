@@ -4,48 +4,47 @@ use super::{Finding, SourceFile};
 use crate::process::{Outcome, cargo, output, root};
 use crate::workspace::{Kind, Package, Workspace};
 
-const PORTS: [&str; 5] = [
-    "candor-port-clock",
-    "candor-port-storage",
-    "candor-port-events",
-    "candor-port-identity",
-    "candor-port-limits",
-];
-const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
+const PORTS: &str =
+    "candor-port-clock candor-port-storage candor-port-events candor-port-identity candor-port-limits";
+const STORES: &str = "candor-store-postgres candor-store-sqlite";
 /// Crates for tests. A crate without them in `Rule::may` may have them as dev-dependencies only.
-const FOR_TESTS: [&str; 7] = [
-    "candor-store-testkit",
-    "candor-test-explore",
-    "candor-test-faults",
-    "candor-test-postgres",
-    "candor-test-redis",
-    "candor-test-smtp",
-    "candor-e2e",
-];
+const FOR_TESTS: &str = "candor-store-testkit candor-test-explore candor-test-faults candor-test-postgres \
+    candor-test-redis candor-test-smtp candor-e2e";
 /// Libraries below the ports and the stores: the tables of resources, the full-text index, fair shares of work.
-const SHARED: [&str; 3] = ["candor-search-index", "candor-tables", "candor-fair-share"];
+const SHARED: &str = "candor-search-index candor-tables candor-fair-share";
 /// Adapters between the service and other systems.
-const ADAPTERS: [&str; 5] =
-    ["candor-http", "candor-webhooks", "candor-identity", "candor-mail", "candor-limits-redis"];
+const ADAPTERS: &str = "candor-http candor-webhooks candor-identity candor-mail candor-limits-redis";
+const DOMAIN: &str = "candor-domain";
 
-/// Rule for the dependencies of one crate.
+/// Rule for the dependencies of one crate. Each list is a text of names with spaces between them.
 struct Rule {
     package: &'static str,
     /// Crates of the workspace that the crate may name under `[dependencies]`.
-    may: Vec<&'static str>,
+    may: String,
     /// Packages that the crate must not reach through any chain of normal dependencies.
-    never: &'static [&'static str],
+    never: &'static str,
     /// Packages of other projects that the crate may name; `None` allows all.
-    only: Option<&'static [&'static str]>,
+    only: Option<&'static str>,
 }
 
 impl Rule {
-    fn new(package: &'static str, may: &[&[&'static str]], never: &'static [&'static str]) -> Self {
-        Self { package, may: may.concat(), never, only: None }
+    fn new(package: &'static str, may: &[&str], never: &'static str) -> Self {
+        Self { package, may: may.join(" "), never, only: None }
+    }
+
+    /// Allows only these packages of other projects.
+    fn only(self, packages: &'static str) -> Self {
+        Self { only: Some(packages), ..self }
+    }
+
+    fn allows(&self, name: &str) -> bool {
+        has_name(&self.may, name)
     }
 }
 
-const DOMAIN: &[&str] = &["candor-domain"];
+fn has_name(names: &str, name: &str) -> bool {
+    names.split_whitespace().any(|one| one == name)
+}
 
 fn table() -> Vec<Rule> {
     pure_crates().into_iter().chain(service()).chain(outside_crates()).chain(tools()).collect()
@@ -53,162 +52,88 @@ fn table() -> Vec<Rule> {
 
 /// Crates of rules and values, which reach nothing outside of the process.
 fn pure_crates() -> [Rule; 2] {
-    let never: &[&str] = &["tokio", "diesel", "actix-web", "hyper", "tracing"];
-    let forms = Rule {
-        only: Some(&[
-            "base64",
-            "chrono",
-            "idna",
-            "ring",
-            "schemars",
-            "serde",
-            "serde_json",
-            "strsim",
-            "strum",
-            "thiserror",
-            "ulid",
-            "unicode-normalization",
-            "url",
-            "validator",
-        ]),
-        ..Rule::new("candor-forms", &[], never)
-    };
-    let domain = Rule {
-        only: Some(&[
-            "base64",
-            "chrono",
-            "crc32fast",
-            "csv",
-            "httpdate",
-            "idna",
-            "ipnet",
-            "ring",
-            "schemars",
-            "serde",
-            "serde_json",
-            "strsim",
-            "strum",
-            "thiserror",
-            "ulid",
-            "unicode-normalization",
-            "unicode-properties",
-            "url",
-        ]),
-        ..Rule::new("candor-domain", &[&["candor-forms"]], never)
-    };
-    [forms, domain]
+    let never = "tokio diesel actix-web hyper tracing";
+    [
+        Rule::new("candor-forms", &[], never).only(
+            "base64 chrono idna ring schemars serde serde_json strsim strum thiserror ulid unicode-normalization url \
+             validator",
+        ),
+        Rule::new("candor-domain", &["candor-forms"], never).only(
+            "base64 chrono crc32fast csv httpdate idna ipnet ring schemars serde serde_json strsim strum thiserror \
+             ulid unicode-normalization unicode-properties url",
+        ),
+    ]
 }
 
 /// Crates of the service, and of its tests.
 fn service() -> Vec<Rule> {
-    let databases: &[&str] = &["diesel", "tokio-postgres", "libsqlite3-sys"];
-    let store: &[&str] = &["actix-web", "hyper"];
+    let databases = "diesel tokio-postgres libsqlite3-sys";
+    let port = "tokio actix-web hyper diesel";
+    let store = "actix-web hyper";
     vec![
-        Rule::new("candor-port-clock", &[DOMAIN], &["tokio", "diesel", "actix-web", "hyper"]),
+        Rule::new("candor-port-clock", &[DOMAIN], port),
         // Pure libraries: they compute, and depend on few crates of the workspace.
-        Rule { only: Some(&[]), ..Rule::new("candor-search-index", &[DOMAIN], &["tokio"]) },
-        Rule {
-            only: Some(&["base64", "ring", "serde", "serde_json", "thiserror"]),
-            ..Rule::new("candor-tables", &[DOMAIN], &["tokio"])
-        },
-        Rule::new("candor-port-storage", &[DOMAIN, &["candor-search-index", "candor-tables"]], databases),
-        Rule::new("candor-fair-share", &[DOMAIN, &["candor-tables", "candor-port-storage"]], databases),
-        Rule::new("candor-port-events", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
-        Rule::new("candor-port-identity", &[DOMAIN], &["tokio", "actix-web", "hyper", "diesel"]),
-        Rule::new("candor-port-limits", &[DOMAIN], &["tokio", "redis", "actix-web", "hyper", "diesel"]),
+        Rule::new("candor-search-index", &[DOMAIN], "tokio").only(""),
+        Rule::new("candor-tables", &[DOMAIN], "tokio").only("base64 ring serde serde_json thiserror"),
+        Rule::new("candor-port-storage", &[DOMAIN, "candor-search-index candor-tables"], databases),
+        Rule::new("candor-fair-share", &[DOMAIN, "candor-tables candor-port-storage"], databases),
+        Rule::new("candor-port-events", &[DOMAIN], port),
+        Rule::new("candor-port-identity", &[DOMAIN], port),
+        Rule::new("candor-port-limits", &[DOMAIN], "tokio redis actix-web hyper diesel"),
         // A pure state machine: it knows deliveries and claims, and no crate that executes them.
-        Rule {
-            only: Some(&[]),
-            ..Rule::new("candor-dispatch", &[DOMAIN, &["candor-port-storage"]], &["diesel", "actix-web", "hyper"])
-        },
-        Rule::new(
-            "candor-service",
-            &[DOMAIN, &PORTS, &SHARED, &["candor-dispatch"]],
-            &["actix-web", "hyper", "diesel", "redis"],
-        ),
-        Rule::new("candor-store-postgres", &[DOMAIN, &PORTS, &SHARED], store),
-        Rule::new("candor-store-sqlite", &[DOMAIN, &PORTS, &SHARED], store),
-        Rule::new("candor-store-testkit", &[DOMAIN, &PORTS, &SHARED], databases),
+        Rule::new("candor-dispatch", &[DOMAIN, "candor-port-storage"], "diesel actix-web hyper").only(""),
+        Rule::new("candor-service", &[DOMAIN, PORTS, SHARED, "candor-dispatch"], "actix-web hyper diesel redis"),
+        Rule::new("candor-store-postgres", &[DOMAIN, PORTS, SHARED], store),
+        Rule::new("candor-store-sqlite", &[DOMAIN, PORTS, SHARED], store),
+        Rule::new("candor-store-testkit", &[DOMAIN, PORTS, SHARED], databases),
     ]
 }
 
 /// Adapters to other systems, the client library, the program, and the tests of the program.
 fn outside_crates() -> Vec<Rule> {
+    let connections = "actix-web diesel aws-lc-rs openssl";
+    let protocols = "actix-web hyper diesel aws-lc-rs openssl native-tls";
     vec![
-        Rule { only: Some(&[]), ..Rule::new("candor-console", &[], &[]) },
+        Rule::new("candor-console", &[], "").only(""),
         Rule::new(
             "candor-http",
-            &[DOMAIN, &PORTS, &["candor-fair-share", "candor-service", "candor-console"]],
-            &["diesel", "hyper"],
+            &[DOMAIN, PORTS, "candor-fair-share candor-service candor-console"],
+            "diesel hyper",
         ),
         // Connections to other systems, which the adapters share.
-        Rule::new("candor-outbound", &[DOMAIN], &["actix-web", "diesel", "aws-lc-rs", "openssl"]),
-        Rule::new(
-            "candor-webhooks",
-            &[DOMAIN, &["candor-outbound", "candor-port-events"]],
-            &["actix-web", "diesel", "aws-lc-rs", "openssl"],
-        ),
-        Rule::new(
-            "candor-identity",
-            &[DOMAIN, &["candor-outbound", "candor-port-identity"]],
-            &["actix-web", "diesel", "aws-lc-rs", "openssl"],
-        ),
-        Rule::new(
-            "candor-mail",
-            &[DOMAIN, &["candor-port-events"]],
-            &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
-        ),
-        Rule::new(
-            "candor-limits-redis",
-            &[DOMAIN, &["candor-port-limits"]],
-            &["actix-web", "hyper", "diesel", "aws-lc-rs", "openssl", "native-tls"],
-        ),
+        Rule::new("candor-outbound", &[DOMAIN], connections),
+        Rule::new("candor-webhooks", &[DOMAIN, "candor-outbound candor-port-events"], connections),
+        Rule::new("candor-identity", &[DOMAIN, "candor-outbound candor-port-identity"], connections),
+        Rule::new("candor-mail", &[DOMAIN, "candor-port-events"], protocols),
+        Rule::new("candor-limits-redis", &[DOMAIN, "candor-port-limits"], protocols),
         // The client library stands alone, because programs of other projects depend on it.
-        Rule::new("candor-client", &[], &["actix-web", "diesel", "aws-lc-rs", "openssl", "native-tls", "h2"]),
+        Rule::new("candor-client", &[], "actix-web diesel aws-lc-rs openssl native-tls h2"),
         // Commands that call a service: what they know of it is its API.
-        Rule::new(
-            "candor-cli",
-            &[DOMAIN, &["candor-port-clock", "candor-client"]],
-            &["actix-web", "diesel", "aws-lc-rs", "openssl"],
-        ),
+        Rule::new("candor-cli", &[DOMAIN, "candor-port-clock candor-client"], connections),
         Rule::new(
             "candor-app",
-            &[
-                DOMAIN,
-                &PORTS,
-                &STORES,
-                &ADAPTERS,
-                &["candor-outbound", "candor-service", "candor-client", "candor-cli"],
-            ],
-            &["aws-lc-rs"],
+            &[DOMAIN, PORTS, STORES, ADAPTERS, "candor-outbound candor-service candor-client candor-cli"],
+            "aws-lc-rs",
         ),
-        Rule::new(
-            "candor-e2e",
-            &[DOMAIN, &PORTS, &STORES, &ADAPTERS, &FOR_TESTS, &["candor-service", "candor-app"]],
-            &[],
-        ),
+        Rule::new("candor-e2e", &[DOMAIN, PORTS, STORES, ADAPTERS, FOR_TESTS, "candor-service candor-app"], ""),
     ]
 }
 
 /// Tools beside the service.
 fn tools() -> Vec<Rule> {
     vec![
-        Rule { only: Some(&[]), ..Rule::new("candor-test-explore", &[], &[]) },
-        Rule::new("candor-test-faults", &[], &["tokio", "diesel", "actix-web"]),
-        Rule::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
-        Rule::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
-        Rule::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
+        Rule::new("candor-test-explore", &[], "").only(""),
+        Rule::new("candor-test-faults", &[], "tokio diesel actix-web"),
+        Rule::new("candor-test-postgres", &[], "diesel actix-web"),
+        Rule::new("candor-test-redis", &[], "tokio redis diesel actix-web"),
+        Rule::new("candor-test-smtp", &[], "tokio diesel actix-web"),
         Rule::new(
             "candor-bench",
-            &[DOMAIN, &["candor-tables", "candor-port-events", "candor-webhooks", "candor-test-postgres"]],
-            &["actix-web"],
+            &[DOMAIN, "candor-tables candor-port-events candor-webhooks candor-test-postgres"],
+            "actix-web",
         ),
-        Rule::new(
-            "candor-simulate",
-            &[DOMAIN, &["candor-port-storage", "candor-dispatch"]],
-            &["diesel", "actix-web", "hyper"],
-        ),
-        Rule::new("xtask", &[&["candor-test-explore", "candor-test-postgres"]], &["diesel", "actix-web"]),
+        Rule::new("candor-simulate", &[DOMAIN, "candor-port-storage candor-dispatch"], "diesel actix-web hyper"),
+        Rule::new("xtask", &["candor-test-explore candor-test-postgres"], "diesel actix-web"),
     ]
 }
 
@@ -237,11 +162,11 @@ fn check_direct(package: &Package, row: &Rule, workspace: &[&str], manifest: &Ma
         package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
     let wrong = checked_names.filter_map(|name| {
         let ours = workspace.contains(&name);
-        let why = if ours && FOR_TESTS.contains(&name) && !row.may.contains(&name) {
+        let why = if ours && has_name(FOR_TESTS, name) && !row.allows(name) {
             format!("{name} is for tests, name it under [dev-dependencies]")
-        } else if ours && !row.may.contains(&name) {
+        } else if ours && !row.allows(name) {
             format!("{} may not depend on {name}, only on: {}", row.package, list(&row.may))
-        } else if let Some(only) = row.only.filter(|only| !ours && !only.contains(&name)) {
+        } else if let Some(only) = row.only.filter(|only| !ours && !has_name(only, name)) {
             format!("{} may not depend on {name}, only on: {}", row.package, list(only))
         } else {
             return None;
@@ -254,7 +179,7 @@ fn check_direct(package: &Package, row: &Rule, workspace: &[&str], manifest: &Ma
 /// Returns findings for forbidden packages that the crate reaches, directly or through other packages.
 fn check_indirect(row: &Rule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let is_reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
-    let wrong = row.never.iter().filter(|name| is_reached(name)).map(|name| {
+    let wrong = row.never.split_whitespace().filter(|name| is_reached(name)).map(|name| {
         let package = row.package;
         let how = format!("`cargo tree -p {package} -e normal -i {name}` shows the way");
         manifest.to_finding(name, &format!("{package} must not reach {name} through any dependency: {how}"))
@@ -267,8 +192,8 @@ fn tree(package: &str) -> Outcome<String> {
     output(&mut cargo(&["tree", "--quiet", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}"]))
 }
 
-fn list(names: &[&str]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
+fn list(names: &str) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.replace(' ', ", ") }
 }
 
 /// Path and text of a manifest, to locate the line that names a dependency.
@@ -359,7 +284,11 @@ mod tests {
             .enumerate()
             .filter(|(_, row)| row.package.starts_with("candor-") && row.package != "candor-e2e")
         {
-            assert!(row.may.iter().all(|name| place(name).is_some_and(|above| above < at)), "{}", row.package);
+            assert!(
+                row.may.split_whitespace().all(|name| place(name).is_some_and(|above| above < at)),
+                "{}",
+                row.package
+            );
         }
     }
 }
