@@ -10,7 +10,7 @@ import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
 import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, signOut } from "./lib/session.js";
 import { setTheme, theme, THEMES } from "./lib/theme.js";
-import { Toasts } from "./lib/toast.js";
+import { toast, Toasts } from "./lib/toast.js";
 import { Badge, Button, Empty, Problem, Skeleton, Waiting } from "./lib/ui.js";
 import { Confirm, Dialog } from "./lib/dialog.js";
 import { html, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
@@ -121,6 +121,28 @@ function NotHere({ screen }) {
       <a class="button" href=${href("/")}>${t.screens.today}</a></${Empty}></div>`;
 }
 
+/** Shows the search, also for Ctrl-K or ⌘K. Its module is read when it is opened first. @param {Screen[]} open */
+function usePalette(open) {
+  const [view, setView] = useState(/** @type {{ of: any } | null} */ (null));
+  const show = () => import("./screens/palette.js").then((module) => setView({ of: module.default }),
+    (error) => toast(t.problemTexts[notLoaded(error).code] ?? t.problems.other(0), "bad"));
+  useEffect(() => {
+    const press = (/** @type {KeyboardEvent} */ event) => {
+      const isFind = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
+      if (!isFind) return;
+      event.preventDefault();
+      // A dialog keeps the keyboard: what is typed in it would be lost behind another one.
+      if (!document.querySelector("dialog[open]")) show();
+    };
+    document.addEventListener("keydown", press);
+    return () => document.removeEventListener("keydown", press);
+  }, []);
+  const button = (/** @type {(() => void) | undefined} */ before) => html`<button type="button" class="find" aria-keyshortcuts="Control+K Meta+K" onClick=${() => (before?.(), show())}>
+    <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17" /></svg><span>${t.search}</span>
+    <kbd aria-hidden="true">${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd></button>`;
+  return { button, dialog: view && html`<${view.of} screens=${open} onClose=${() => setView(null)} />` };
+}
+
 function Shell() {
   const { path } = useRoute();
   const [isMenu, setIsMenu] = useState(false);
@@ -128,6 +150,7 @@ function Shell() {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const open = SCREENS.filter((screen) => hasScope(screen) && isOfKind(screen));
   const screen = open.find(isCurrent);
+  const palette = usePalette(open);
   useLayoutEffect(() => log.set([]), [path]);
   const skip = (/** @type {Event} */ event) =>
     (event.preventDefault(), main.current?.querySelector("h1")?.focus());
@@ -136,6 +159,7 @@ function Shell() {
     <aside class="side">
       <a class="brand" href=${href("/")}>
         <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="7" /></svg>Candor</a>
+      ${palette.button(undefined)}
       <nav aria-label=${t.navigation}>
         ${open.map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}</nav>
       <${Account} />
@@ -153,9 +177,11 @@ function Shell() {
         <span>${t.moreScreens}</span></button>
     </nav>
     ${isMenu && html`<${Dialog} title=${t.moreScreens} onClose=${() => setIsMenu(false)}>
+      ${palette.button(() => setIsMenu(false))}
       <nav class="menu" aria-label=${t.moreScreens}>${open.slice(MOST_IN_BAR).map((one) => html`
         <${NavLink} key=${one.name} screen=${one} onClick=${() => setIsMenu(false)} />`)}</nav>
       <${Account} /></${Dialog}>`}
+    ${palette.dialog}
     ${isDrawer && html`<${RequestDrawer} onClose=${() => isDrawerOpen.set(false)} />`}
   </div>`;
 }

@@ -99,6 +99,15 @@ export const t = {
       "tell an administrator.",
     session_open: "You are signed out here, but the service did not answer, so the session ends by itself later. An " +
       "administrator can end it now." },
+  lists: { sort: "Order", columns: "Columns", save: "Download as CSV",
+    saved: (/** @type {string} */ count) => `Downloaded: ${count} rows`,
+    cut: (/** @type {string} */ count) => `The list is longer: the file has its first ${count} rows.`,
+    /** @type {Record<string, string>} */
+    sorts: { last_name: "Last name", first_name: "First name", "-created_at": "Created last", created_at: "Created first",
+      "-updated_at": "Changed last", "-observation_date": "Latest date", observation_date: "Earliest date",
+      "-period_end": "Latest end", period_end: "Earliest end", last_check_in_at: "Oldest check-in" } },
+  palette: { title: "Search", hint: "A name, a word, a screen or an id", results: "Results", id: "Open the id",
+    count: (/** @type {number} */ count) => (count === 0 ? "Nothing found." : count === 1 ? "1 result" : `${count} results`) },
   charts: { hour: "Hour", numbers: "As a table", most: (/** @type {string} */ count) => `Highest bar: ${count} in an hour` },
   screens: { today: "Today", webhooks: "Webhooks", events: "Events", people: "People", import: "CSV import",
     feedback: "Feedback", me: "My page", team: "My team", organization: "Organization", keys: "API keys", audit: "Audit log",

@@ -17,10 +17,10 @@ const FIELDS = ".dialog-content :is(input:not([type=checkbox], [type=radio]), se
 /**
  * A dialog. It opens on its first field, or on Cancel, and gives the focus back. Escape, ✕ and a click beside it ask before
  * they lose what was typed, or a secret.
- * @param {{ title: string, onClose: () => void, foot?: Content, drawer?: boolean, loses?: string, children?: Content }} p
- *   `loses` asks whether to close a dialog in which nothing was typed
+ * @param {{ title: string, onClose: () => void, foot?: Content, drawer?: boolean, isFleeting?: boolean, loses?: string, children?: Content }} p
+ *   `isFleeting` closes without a question, whatever was typed; `loses` asks whether to close a dialog in which nothing was typed
  */
-export function Dialog({ title, onClose, foot, drawer, loses, children }) {
+export function Dialog({ title, onClose, foot, drawer, isFleeting, loses, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const isTyped = useRef(false);
   const [isAsking, setIsAsking] = useState(false);
@@ -42,7 +42,7 @@ export function Dialog({ title, onClose, foot, drawer, loses, children }) {
   // Browsers close a dialog at the second Escape without asking, unless the key is handled.
   const press = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && !event.defaultPrevented && cancel(event);
   const outside = (/** @type {MouseEvent} */ event) => event.target === element.current && leave();
-  const type = () => void (isTyped.current = true);
+  const type = () => void (isTyped.current = !isFleeting);
   const question = html`<span class="grow" role="alert">${loses ?? t.typedLoses}</span>
     <${Button} onClick=${() => setIsAsking(false)}>${t.goOn}</${Button}>
     <${Button} kind="danger" onClick=${onClose}>${t.discard}</${Button}>`;

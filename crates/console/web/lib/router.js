@@ -73,6 +73,9 @@ export function setQuery(changes, typed) {
   route.set(current(false));
 }
 
+/** Opens a view whose address is whole, as href() makes it. @param {string} address */
+export const openAddress = (address) => open(address);
+
 /** @param {string} path */
 export const isAt = (path) => route.value.path === path || route.value.path.startsWith(`${path}/`);
 

@@ -1,5 +1,6 @@
 // Feedback: observations with search, and the tabs of objectives, summaries, conversations and assignments.
 
+import { orderOf, Save } from "./list_tools.js";
 import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { date, fullName } from "../lib/format.js";
@@ -43,19 +44,30 @@ export default function Feedback() {
 /** @type {[string, string][]} */
 const TYPES = [["strength", t.words.strength ?? ""], ["opportunity", t.words.opportunity ?? ""]];
 
+/** Columns of the file of observations, whose rows are observations or hits of a search. @type {[string, (row: any) => unknown][]} */
+const FIELDS = /** @type {[string, (one: Observation) => unknown][]} */ ([
+  [t.people.person, (one) => one.employee ? fullName(one.employee) : one.employee_id], [t.feedback.type, (one) => t.words[one.type] ?? one.type],
+  [t.time, (one) => one.observation_date], [t.feedback.observation, (one) => one.observation], [t.feedback.impact, (one) => one.impact],
+  [t.feedback.action, (one) => one.recommended_action], [t.feedback.visibility, (one) => t.words[one.visibility] ?? one.visibility],
+  [t.id, (one) => one.id],
+]).map(([title, text]) => [title, (row) => text(row.resource ?? row)]);
+
 function Observations() {
   const { query } = useRoute();
   const isSearch = Boolean(query.q);
-  const found = useList(isSearch ? "/search" : "/observations", isSearch
+  const path = isSearch ? "/search" : "/observations";
+  const listQuery = isSearch
     ? { q: query.q, types: "observations", "filter[employee_id]": query.person, "filter[type]": query.type }
     : { "filter[employee_id]": query.person, "filter[type]": query.type, "filter[archived]": query.archived,
-      expand: can("employees:read") ? "employee" : null });
+      expand: can("employees:read") ? "employee" : null, sort: query.sort };
+  const found = useList(path, listQuery);
   const filters = [
     { name: "q", label: t.search, hint: t.feedback.searchHint },
     { name: "type", label: t.feedback.type, options: TYPES },
     ...(isSearch ? []
       : [{ name: "archived", label: t.feedback.archived, first: t.feedback.notArchived,
-        options: /** @type {[string, string][]} */ ([["true", t.feedback.onlyArchived], ["all", t.all]]) }]),
+        options: /** @type {[string, string][]} */ ([["true", t.feedback.onlyArchived], ["all", t.all]]) },
+      orderOf(["-observation_date", "observation_date", "-created_at", "-updated_at"])]),
   ];
   const empty = isSearch
     ? html`<${Empty} title=${t.feedback.notFound} text=${t.feedback.notFoundText} />`
@@ -65,7 +77,8 @@ function Observations() {
     ? html`<${Entry} key=${row.id} observation=${row.resource} highlights=${row.highlights} isShort />`
     : html`<${Entry} key=${row.id} observation=${row} isShort />`;
   return html`<${Filters} filters=${filters} also=${["person"]}>
-      <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
+      <${PersonFilter} name="person" label=${t.people.person} />
+      <${Save} name="observations" path=${path} query=${listQuery} fields=${FIELDS} /></${Filters}>
     ${isSearch && query.archived && html`<p class="muted">${t.feedback.notInSearch}</p>`}
     <${Shown} of=${found} empty=${empty}>
       ${(/** @type {(Observation | SearchHit)[]} */ rows) =>

@@ -13,6 +13,7 @@ import { Badge, Button, Changes, Empty, Field, Filters, Problem, Prose, Shown, S
   fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { orderOf, Save } from "./list_tools.js";
 import { self, Write } from "./write.js";
 import { CheckInForm, CheckIns, Figures, mayCheckIn, quietSince } from "./objectives_progress.js";
 
@@ -43,15 +44,20 @@ export const stateOf = (one) => (one.status === "proposed" && one.submitted_at ?
 /** Actions on an objective. A change after the approval is approved again. @param {Objective} one */
 export const actionsOf = (one) => [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])];
 
+/** Columns of the file of objectives. @type {[string, (one: Objective) => unknown][]} */
+const FIELDS = [[t.work.title, (one) => one.title], [t.feedback.owner, (one) => one.owner ? fullName(one.owner) : one.owner_id],
+  [t.state, (one) => t.words[stateOf(one)] ?? stateOf(one)], [t.progress.confidence, (one) => one.confidence && (t.words[one.confidence] ?? one.confidence)],
+  [t.from, (one) => one.period_start], [t.to, (one) => one.period_end], [t.id, (one) => one.id]];
+
 export function Objectives() {
   const { query } = useRoute();
   const base = query.kind === "manager" ? "/manager-objectives" : "/employee-objectives";
-  const list = useList(base,
-    { "filter[status]": query.state === "in_review" ? null : query.state ?? (query.quiet ? "in_progress" : null),
+  const listQuery = { "filter[status]": query.state === "in_review" ? null : query.state ?? (query.quiet ? "in_progress" : null),
       "filter[in_review]": query.state === "in_review" || null, "filter[owner_id]": query.owner,
       "filter[confidence]": query.confidence,
-      ...(query.quiet ? { "filter[last_check_in_at][lte]": quietSince(), sort: "last_check_in_at" } : {}),
-      expand: can("employees:read") ? "owner" : null });
+    sort: query.sort ?? (query.quiet ? "last_check_in_at" : null),
+    ...(query.quiet ? { "filter[last_check_in_at][lte]": quietSince() } : {}), expand: can("employees:read") ? "owner" : null };
+  const list = useList(base, listQuery);
   const [dialog, setDialog] = useState(/** @type {{ name: string, objective: Objective } | null} */ (null));
   const close = () => setDialog(null);
   const bulk = useBulk(list.rows, { name: (one) => one.title, may: can("objectives:write"), isOpen: (one) => stateOf(one) === "in_review" });
@@ -64,9 +70,11 @@ export function Objectives() {
     { name: "kind", label: t.feedback.kind, options: KINDS },
     { name: "confidence", label: t.progress.confidence,
       options: options(["on_track", "at_risk", "off_track", "none"]) },
-    { name: "quiet", label: t.progress.checkIns, options: QUIET }];
+    { name: "quiet", label: t.progress.checkIns, options: QUIET },
+    orderOf(["-period_end", "period_end", "-created_at", "-updated_at", "last_check_in_at"])];
   return html`<${Filters} filters=${filters} also=${["owner"]}>
-      <${PersonFilter} name="owner" label=${t.feedback.owner} /></${Filters}>
+      <${PersonFilter} name="owner" label=${t.feedback.owner} />
+      <${Save} name="objectives" path=${base} query=${listQuery} fields=${FIELDS} /></${Filters}>
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText}>
         <${Write} name="objectives" /></${Empty}>`}>

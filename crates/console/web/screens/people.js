@@ -12,6 +12,7 @@ import { html, useEffect, useRef, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { canErase, Erasures } from "./people_data.js";
 import { canRetain, Retention } from "./people_retention.js";
+import { ColumnChoice, orderOf, Save, useColumns } from "./list_tools.js";
 import { OnePerson } from "./people_one.js";
 import { mayWritePeople, Write } from "./write.js";
 
@@ -44,11 +45,11 @@ function List() {
   const { query } = useRoute();
   const departments = useList("/departments", { limit: 100 });
   const names = new Map((departments.rows ?? []).map((one) => [one.id, one.name]));
-  const all = useList(query.q ? null : "/employees",
-    { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department,
-      "filter[manager_id]": query.manager, expand: "manager,department" });
-  const found = useList(query.q ? "/search" : null,
-    { q: query.q, types: "employees", "filter[status]": query.state ?? "all" });
+  const listQuery = { "filter[role]": query.role, "filter[status]": query.state, "filter[department_id]": query.department,
+    "filter[manager_id]": query.manager, expand: "manager,department", sort: query.sort };
+  const all = useList(query.q ? null : "/employees", listQuery);
+  const searchQuery = { q: query.q, types: "employees", "filter[status]": query.state ?? "all" };
+  const found = useList(query.q ? "/search" : null, searchQuery);
   const hits = found.rows?.map((one) => /** @type {Employee} */ (one.resource)) ?? null;
   const people = query.q ? { ...found, rows: hits } : all;
   const filters = [
@@ -56,7 +57,8 @@ function List() {
     { name: "state", label: t.state, options: STATES, first: query.q ? t.all : t.words.active },
     ...(query.q ? []
       : [{ name: "role", label: t.people.role, options: ROLES },
-      { name: "department", label: t.people.department, options: [...names.entries()] }]),
+      { name: "department", label: t.people.department, options: [...names.entries()] },
+      orderOf(["last_name", "first_name", "-created_at", "created_at", "-updated_at"])]),
   ];
   const bulk = useBulk(people.rows, { name: fullName, isOpen: (one) => one.status !== "deactivated", may: mayWritePeople() });
   const columns = [...bulk.column,
@@ -76,18 +78,34 @@ function List() {
       cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />
         ${one.deactivated_at && html`<span class="cell-note"><${Time} at=${one.deactivated_at} /></span>`}` },
   ];
+  const shown = useColumns(columns);
+  const fields = fieldsOf((id) => names.get(id) ?? id);
   const empty = html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText}>
     <${Write} name="people" /></${Empty}>`;
   return html`<${Filters} filters=${filters} also=${["manager"]}>
-      ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}</${Filters}>
+      ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}
+      <${ColumnChoice} columns=${columns} />
+      <${Save} name="people" path=${query.q ? "/search" : "/employees"} query=${query.q ? searchQuery : listQuery} fields=${fields} /></${Filters}>
     ${query.q && !query.state && html`<p class="muted">${t.people.alsoLeft}</p>`}
     ${!query.q && !query.state && html`<p class="muted">${t.people.onlyHere}
       ${" "}<a href=${href("/people", { state: "deactivated" })}>${t.people.left}</a></p>`}
     ${query.q && (query.role || query.department || query.manager) &&
       html`<p class="muted">${t.people.notInSearch}</p>`}
     <${Shown} of=${people} empty=${empty}>${(/** @type {Employee[]} */ rows) => html`
-    <${Table} caption=${t.screens.people} columns=${columns} rows=${rows} />`}</${Shown}>
+    <${Table} caption=${t.screens.people} columns=${shown} rows=${rows} />`}</${Shown}>
     <${BulkBar} of=${bulk} actions=${bulkActions([...names.entries()])} />`;
+}
+
+/** Columns of the file of people, whose rows are people or hits of a search. @param {(id: string) => string} department @returns {[string, (row: any) => unknown][]} */
+function fieldsOf(department) {
+  /** @type {[string, (one: Employee) => unknown][]} */
+  const fields = [
+    [t.people.firstName, (one) => one.first_name], [t.people.lastName, (one) => one.last_name], [t.people.email, (one) => one.email],
+    [t.people.title, (one) => one.job_title], [t.people.department, (one) => one.department_id && department(one.department_id)],
+    [t.people.manager, (one) => one.manager ? fullName(one.manager) : one.manager_id], [t.people.role, (one) => t.words[one.role] ?? one.role],
+    [t.state, (one) => t.words[one.status] ?? one.status], [t.people.externalId, (one) => one.external_id], [t.id, (one) => one.id],
+  ];
+  return fields.map(([title, text]) => [title, (row) => text(row.resource ?? row)]);
 }
 
 /** What can be done to several people at once. @param {[string, string][]} departments @returns {import("../lib/bulk.js").BulkAction[]} */
