@@ -1,0 +1,70 @@
+// Tasks of finding: the search of all screens, and the order, columns and files of lists.
+import { readFile } from "node:fs/promises";
+import { heading, settled } from "./page.mjs";
+import { accessible } from "./looks.mjs";
+import { api } from "./service.mjs";
+
+const KEYS = ["Control+k", "Meta+k"];
+
+/** Opens a person, a screen and a text with the keyboard alone. */
+export async function jump(page, { data, check }) {
+  const box = page.getByRole("combobox", { name: "Search" });
+  const options = page.getByRole("option");
+  await page.keyboard.press(KEYS[0]);
+  await box.fill("abebe");
+  await options.filter({ hasText: "Ruth Abebe" }).waitFor();
+  await accessible(page, "search", check);
+  const chosen = () => page.locator("[role=option][aria-selected=true]").innerText();
+  check((await box.getAttribute("aria-activedescendant")) === (await page.locator("[role=option][aria-selected=true]").getAttribute("id")), "the field does not name the chosen result");
+  check((await chosen()).startsWith("Ruth Abebe"), `chosen first: ${await chosen()}`);
+  await page.keyboard.press("Enter");
+  await heading(page, "Ruth Abebe");
+  await page.keyboard.press(KEYS[1]);
+  await box.fill("audit");
+  await page.keyboard.press("Enter");
+  await heading(page, "Audit log");
+  await page.keyboard.press(KEYS[0]);
+  await box.fill("reference customer");
+  await options.filter({ hasText: "Turned an angry caller" }).first().click();
+  await page.getByRole("heading", { name: /Observation about Ruth Abebe/ }).waitFor();
+  await page.keyboard.press(KEYS[0]);
+  await box.fill(` ${data.goals[0].id} `);
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("Enter");
+  await heading(page, data.goals[0].title);
+}
+
+/** Nothing is lost without a question: Escape closes the search at once, and a dialog with a text keeps the keyboard. */
+export async function keyboard(page, { check }) {
+  await page.keyboard.press(KEYS[0]);
+  await page.getByRole("combobox", { name: "Search" }).fill("nothing has this name");
+  await page.getByText("Nothing found.").waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  await page.goto(page.url().replace(/\/console.*/, "/console/feedback"));
+  await page.getByRole("button", { name: "New observation" }).first().click();
+  await page.getByRole("dialog").getByRole("textbox").first().fill("Half a sentence");
+  await page.keyboard.press(KEYS[0]);
+  check((await page.getByRole("dialog").count()) === 1, "the search opened above a dialog");
+  check((await page.getByRole("combobox", { name: "Search" }).count()) === 0, "the search opened above a dialog");
+}
+
+/** Orders people, hides a column, and takes the list as a file that no spreadsheet computes. */
+export async function list(page, { check, data }) {
+  await api("PATCH", `/employees/${data.jonas.id}`, { job_title: "=1+1" });
+  await page.goto(page.url().replace(/\/console.*/, "/console/people?role=manager"));
+  await settled(page);
+  await page.getByRole("combobox", { name: "Order" }).selectOption("First name");
+  await settled(page);
+  const names = await page.locator("td.main a").allInnerTexts();
+  check(names.length >= 2 && names.join() === [...names].sort().join(), `by first name: ${names}`);
+  await page.getByText("Columns", { exact: true }).click();
+  await page.getByRole("checkbox", { name: "Job title" }).uncheck();
+  check((await page.getByRole("columnheader", { name: "Job title" }).count()) === 0, "the hidden column is shown");
+  check(/hide=title/.test(page.url()) && /sort=first_name/.test(page.url()), `the address is ${page.url()}`);
+  const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download as CSV" }).click()]);
+  const rows = (await readFile(await file.path(), "utf8")).trim().split("\r\n");
+  check(rows.length === names.length + 1, `the file has ${rows.length} lines for ${names.length} people`);
+  check(rows.some((row) => row.startsWith("Jonas,Okafor,") && row.includes(",'=1+1,")), `the file has ${rows.join(" | ")}`);
+  await api("PATCH", `/employees/${data.jonas.id}`, { job_title: "Head of product" });
+}
