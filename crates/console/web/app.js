@@ -5,6 +5,7 @@ import { ApiError, log } from "./lib/api.js";
 import { asApiError } from "./lib/data.js";
 import { fullName } from "./lib/format.js";
 import { forgetKept } from "./lib/kept.js";
+import { language, LANGUAGES, setLanguage } from "./lib/language.js";
 import { forgetPeople, usePerson } from "./lib/people.js";
 import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
@@ -78,6 +79,10 @@ function ThemeSwitch() {
       ${THEMES.map((one) => html`<option value=${one}>${t.themes[one]}</option>`)}</select></label>`;
 }
 
+const LanguageSwitch = () => html`<label class="theme"><span class="hidden">${t.chooseLanguage}</span>
+  <select value=${language} onChange=${(/** @type {any} */ event) => setLanguage(event.target.value)}>
+    ${Object.entries(LANGUAGES).map(([tag, { name }]) => html`<option value=${tag} lang=${tag}>${name}</option>`)}</select></label>`;
+
 function Account() {
   const me = useStore(session)?.me;
   const person = usePerson(me?.employee_id);
@@ -86,7 +91,8 @@ function Account() {
     <div class="account-name"><strong dir="auto">${person ? fullName(person) : me.name}</strong>
       <${Badge} tone=${me.environment === "test" ? "warn" : "info"}>
         ${t.environments[me.environment] ?? me.environment}</${Badge}></div>
-    <div class="account-row"><${ThemeSwitch} />
+    <div class="account-row"><${ThemeSwitch} /><${LanguageSwitch} /></div>
+    <div class="account-row">
       <${Button} kind="quiet" onClick=${signOut}>${t.signOut}</${Button}></div></div>`;
 }
 

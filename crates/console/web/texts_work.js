@@ -59,7 +59,7 @@ export const work = {
     attributes: "Attributes", name: "Name", objectiveReview: "Review of objectives", summaryReview: "Review of summaries",
     reviews: { optional: "Optional", required: "Required: another person approves", disabled: "None: nothing is submitted" },
     visibleFields: "Custom fields that everybody sees", visibleHint: "Keys, separated by commas",
-    saved: "The settings are saved", newDepartment: "New department", newAttribute: "New attribute", rename: "Rename",
+    saved: "The settings are saved", newDepartment: "New department", newAttribute: "New attribute",
     category: "Category", tone: "Tone", tones: { positive: "Positive", neutral: "Neutral", constructive: "Constructive" },
     archive: "Archive", restore: "Restore", archived: "Archived", present: "In use",
     noDepartments: "No departments", noDepartmentsText: "Departments group people in lists, imports and counts.",

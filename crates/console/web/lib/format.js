@@ -1,6 +1,8 @@
 // Times, numbers and values in the form in which people read them.
 
-const LOCALE = "en-GB";
+import { locale as LOCALE, language } from "./language.js";
+import { t } from "../texts.js";
+
 const DATE_TIME = new Intl.DateTimeFormat(LOCALE, {
   day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", second: "2-digit",
 });
@@ -9,9 +11,9 @@ const DATE_TIME_YEAR = new Intl.DateTimeFormat(LOCALE, {
 });
 const DATE = new Intl.DateTimeFormat(LOCALE, { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 const HOUR = new Intl.DateTimeFormat(LOCALE, { hour: "2-digit", minute: "2-digit" });
-const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
-const NUMBER = new Intl.NumberFormat("en");
-const PERCENT = new Intl.NumberFormat("en", { style: "percent", maximumFractionDigits: 1 });
+const RELATIVE = new Intl.RelativeTimeFormat(language, { numeric: "auto", style: "long" });
+const NUMBER = new Intl.NumberFormat(language);
+const PERCENT = new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 1 });
 
 const MINUTE = 60_000;
 const HOURS = 60 * MINUTE;
@@ -37,7 +39,7 @@ export const hour = (at) => HOUR.format(new Date(at));
 export function relative(at, now = Date.now()) {
   const distance = new Date(at).getTime() - now;
   const size = Math.abs(distance);
-  if (size < 45_000) return distance < 0 ? "just now" : "in a few seconds";
+  if (size < 45_000) return distance < 0 ? t.justNow : t.soon;
   if (size < HOURS) return RELATIVE.format(Math.round(distance / MINUTE), "minute");
   if (size < DAY) return RELATIVE.format(Math.round(distance / HOURS), "hour");
   return RELATIVE.format(Math.round(distance / DAY), "day");
