@@ -10,9 +10,9 @@ import { forgetPeople, usePerson } from "./lib/people.js";
 import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
 import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, signOut } from "./lib/session.js";
-import { setTheme, theme, THEMES } from "./lib/theme.js";
+import { DENSITIES, density, setDensity, setTheme, theme, THEMES } from "./lib/theme.js";
 import { toast, Toasts } from "./lib/toast.js";
-import { Badge, Button, Empty, Problem, Skeleton, Waiting } from "./lib/ui.js";
+import { Badge, Button, Empty, Field, Problem, Skeleton, Waiting } from "./lib/ui.js";
 import { Confirm, Dialog } from "./lib/dialog.js";
 import { html, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
 import { t } from "./texts.js";
@@ -72,18 +72,23 @@ const NavLink = ({ screen, onClick }) =>
   onClick=${onClick}><svg viewBox="0 0 20 20" aria-hidden="true"><path d=${screen.icon} /></svg>
   <span>${t.screens[screen.name]}</span></a>`;
 
-function ThemeSwitch() {
-  const current = useStore(theme);
-  return html`<label class="theme"><span class="hidden">${t.theme}</span>
-    <select value=${current} onChange=${(/** @type {any} */ event) => setTheme(event.target.value)}>
-      ${THEMES.map((one) => html`<option value=${one}>${t.themes[one]}</option>`)}</select></label>`;
+/** @param {{ label: string, value: string, options: [string, string][], onChange: (word: any) => void }} p */
+const Choice = ({ label, value, options, onChange }) => html`<${Field} label=${label}>
+  <select value=${value} onChange=${(/** @type {any} */ event) => onChange(event.target.value)}>
+    ${options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}</select></${Field}>`;
+
+/** How the console looks in this browser. @param {{ onClose: () => void }} p */
+function Display({ onClose }) {
+  const foot = html`<${Button} kind="primary" onClick=${onClose}>${t.close}</${Button}>`;
+  return html`<${Dialog} title=${t.display} onClose=${onClose} foot=${foot} isFleeting><div class="form">
+    <${Choice} label=${t.theme} value=${useStore(theme)} options=${THEMES.map((one) => [one, t.themes[one]])} onChange=${setTheme} />
+    <${Choice} label=${t.density} value=${useStore(density)} options=${DENSITIES.map((one) => [one, t.densities[one]])} onChange=${setDensity} />
+    <${Choice} label=${t.chooseLanguage} value=${language} options=${Object.entries(LANGUAGES).map(([tag, { name }]) => [tag, name])}
+      onChange=${setLanguage} /></div></${Dialog}>`;
 }
 
-const LanguageSwitch = () => html`<label class="theme"><span class="hidden">${t.chooseLanguage}</span>
-  <select value=${language} onChange=${(/** @type {any} */ event) => setLanguage(event.target.value)}>
-    ${Object.entries(LANGUAGES).map(([tag, { name }]) => html`<option value=${tag} lang=${tag}>${name}</option>`)}</select></label>`;
-
 function Account() {
+  const [isDisplay, setIsDisplay] = useState(false);
   const me = useStore(session)?.me;
   const person = usePerson(me?.employee_id);
   if (!me) return null;
@@ -91,9 +96,9 @@ function Account() {
     <div class="account-name"><strong dir="auto">${person ? fullName(person) : me.name}</strong>
       <${Badge} tone=${me.environment === "test" ? "warn" : "info"}>
         ${t.environments[me.environment] ?? me.environment}</${Badge}></div>
-    <div class="account-row"><${ThemeSwitch} /><${LanguageSwitch} /></div>
-    <div class="account-row">
-      <${Button} kind="quiet" onClick=${signOut}>${t.signOut}</${Button}></div></div>`;
+    <div class="account-row"><${Button} kind="quiet" onClick=${() => setIsDisplay(true)}>${t.display}</${Button}>
+      <${Button} kind="quiet" onClick=${signOut}>${t.signOut}</${Button}></div>
+    ${isDisplay && html`<${Display} onClose=${() => setIsDisplay(false)} />`}</div>`;
 }
 
 /** A module that does not load: the service is away, or an upgrade has replaced it. @param {unknown} error */

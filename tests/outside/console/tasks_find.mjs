@@ -68,3 +68,36 @@ export async function list(page, { check, data }) {
   check(rows.some((row) => row.startsWith("Jonas,Okafor,") && row.includes(",'=1+1,")), `the file has ${rows.join(" | ")}`);
   await api("PATCH", `/employees/${data.jonas.id}`, { job_title: "Head of product" });
 }
+
+/** Archives an observation, and takes that back from the message. */
+export async function undo(page, { data, check }) {
+  const one = await api("POST", "/observations", { employee_id: data.jonas.id, author_id: data.mara.id, type: "strength", observation: "Kept the plan short." });
+  await page.goto(page.url().replace(/\/console.*/, `/console/feedback/${one.id}`));
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await page.getByText("Undone").waitFor();
+  await page.getByRole("button", { name: "Archive" }).waitFor();
+  check((await api("GET", `/observations/${one.id}`)).archived_at === null, "the observation stays archived");
+}
+
+/** Reads the console in German in a German browser, and chooses English and the compact lists, which stay. */
+export async function german(_, { open, origin, check }) {
+  const page = await open({ locale: "de-AT" }, "");
+  await page.getByRole("heading", { name: "Konsole öffnen" }).waitFor();
+  await page.evaluate((key) => sessionStorage.setItem("candor-key", key), process.env.CANDOR_API_KEY);
+  await page.goto(`${origin}/console/people`);
+  await heading(page, "Personen");
+  await settled(page);
+  check((await page.locator("html").getAttribute("lang")) === "de", "the page is not marked as German");
+  await accessible(page, "German", check);
+  await page.getByRole("button", { name: "Darstellung" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox", { name: "Dichte" }).selectOption("Kompakt");
+  await accessible(page, "display", check);
+  await dialog.getByRole("combobox", { name: "Sprache" }).selectOption("English");
+  await heading(page, "People");
+  await page.reload();
+  await heading(page, "People");
+  check((await page.locator("html").getAttribute("data-density")) === "compact", "the density is forgotten");
+  await page.context().close();
+}

@@ -54,6 +54,22 @@ export function Bars({ label, bars, names }) {
   </figure>`;
 }
 
+const SPARK = { width: 96, height: 24 };
+
+/** Bars in the height of a line. The text beside them has the numbers. @param {{ bars: Bar[] }} p */
+export function Spark({ bars }) {
+  const most = Math.max(1, ...bars.map((bar) => bar.good + bar.bad));
+  const step = SPARK.width / Math.max(1, bars.length);
+  const size = (/** @type {number} */ count) => (count === 0 ? 0 : Math.max(1.5, (count / most) * (SPARK.height - 2)));
+  return html`<svg class="spark" viewBox=${`0 0 ${SPARK.width} ${SPARK.height}`} aria-hidden="true">
+    <line class="axis" x1="0" x2=${SPARK.width} y1=${SPARK.height - 0.5} y2=${SPARK.height - 0.5} />
+    ${bars.map((bar, at) => {
+      const [good, bad] = [size(bar.good), size(bar.bad)];
+      return html`<g key=${at}><rect class="good" x=${at * step + 0.5} y=${SPARK.height - good} width=${step - 1} height=${good} />
+        <rect class="bad" x=${at * step + 0.5} y=${SPARK.height - good - bad} width=${step - 1} height=${bad} /></g>`;
+    })}</svg>`;
+}
+
 /** The used part of a limit. @param {{ label: string, part: number, whole: number, text: string }} p */
 export function Meter({ label, part, whole, text }) {
   const share = whole ? Math.min(1, part / whole) : 0;

@@ -69,6 +69,13 @@ export function Person({ id, none = "–", plain }) {
   return plain ? name : html`<a class="person" href=${href(`/people/${id}`)}>${name}</a>`;
 }
 
+/** Colours of initials. */
+const TONES = 6;
+
+/** The initials of a person, on one of a few colours that stays the same. @param {{ of: { id: string, first_name: string, last_name: string }, isLarge?: boolean }} p */
+export const Initials = ({ of, isLarge }) => html`<span class=${`initials tone${[...of.id].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % TONES} ${isLarge ? "large" : ""}`}
+  aria-hidden="true">${[of.first_name, of.last_name].map((name) => [...name.trim()][0]?.toUpperCase() ?? "").join("")}</span>`;
+
 /** A name as text, for options of a field. @param {{ id: string }} p */
 export function PersonName({ id }) {
   const person = usePerson(id);

@@ -1,21 +1,33 @@
 // Short messages at the edge of the screen.
 
+import { t } from "../texts.js";
 import { html, store, useStore } from "./view.js";
 
 const SHOWN_MS = 6000;
+/** A message with a way back stays longer, so that it can be read and reached with the keyboard. */
+const UNDO_MS = 20_000;
 let lastId = 0;
 
-/** @type {import("./view.js").Store<{ id: number, text: string, tone: string }[]>} */
-const toasts = store(/** @type {{ id: number, text: string, tone: string }[]} */ ([]));
+/** @typedef {{ id: number, text: string, tone: string, undo?: () => Promise<unknown> }} Toast */
 
-/** @param {string} text @param {"good" | "bad"} [tone] */
-export function toast(text, tone = "good") {
+const toasts = store(/** @type {Toast[]} */ ([]));
+const drop = (/** @type {number} */ id) => toasts.set(toasts.value.filter((one) => one.id !== id));
+
+/** @param {string} text @param {"good" | "bad"} [tone] @param {() => Promise<unknown>} [undo] takes the change back */
+export function toast(text, tone = "good", undo) {
   const id = ++lastId;
-  toasts.set([...toasts.value, { id, text, tone }]);
-  setTimeout(() => toasts.set(toasts.value.filter((one) => one.id !== id)), SHOWN_MS);
+  toasts.set([...toasts.value, { id, text, tone, undo }]);
+  setTimeout(() => drop(id), undo ? UNDO_MS : SHOWN_MS);
+}
+
+/** Takes a change back, once. @param {Toast} one */
+function takeBack({ id, undo }) {
+  drop(id);
+  undo?.().then(() => toast(t.undone), () => toast(t.notUndone, "bad"));
 }
 
 export function Toasts() {
   return html`<div class="toasts" role="status">${useStore(toasts).map((one) => html`
-    <div key=${one.id} class=${`toast ${one.tone}`}>${one.text}</div>`)}</div>`;
+    <div key=${one.id} class=${`toast ${one.tone}`}><span>${one.text}</span>
+      ${one.undo && html`<button type="button" onClick=${() => takeBack(one)}>${t.undo}</button>`}</div>`)}</div>`;
 }

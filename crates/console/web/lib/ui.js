@@ -25,10 +25,10 @@ import { toast } from "./toast.js";
 export const isDrawerOpen = store(false);
 
 /**
- * @param {{ title: string, lead?: Content, actions?: Content, back?: { href: string, text: string },
+ * @param {{ title: string, lead?: Content, mark?: Content, actions?: Content, back?: { href: string, text: string },
  *   children?: Content }} p
  */
-export function Page({ title, lead, actions, back, children }) {
+export function Page({ title, lead, mark, actions, back, children }) {
   const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   useEffect(() => {
     document.title = `${title} · Candor`;
@@ -41,7 +41,7 @@ export function Page({ title, lead, actions, back, children }) {
   return html`<div class="page">
     ${back && html`<a class="back" href=${back.href}><span aria-hidden="true">←</span> ${back.text}</a>`}
     <header class="page-head">
-      <div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>
+      ${mark}<div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>
         ${lead && html`<p class="lead">${lead}</p>`}</div>
       <div class="actions">${actions}<${Button} kind="quiet" onClick=${() => isDrawerOpen.set(true)}>
         <code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}></div>

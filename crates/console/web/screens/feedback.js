@@ -132,8 +132,14 @@ function One({ id }) {
   const summaries = useList(can("summaries:read") ? "/summaries" : null,
     { "filter[included_observation_id]": id, "filter[status]": "all", limit: 10 });
   const archive = useAction(async () => {
-    await request("POST", `/observations/${id}/${one?.archived_at ? "restore" : "archive"}`);
-    toast(one?.archived_at ? t.feedback.restored : t.feedback.archivedNow);
+    const send = (/** @type {string} */ verb) => request("POST", `/observations/${id}/${verb}`);
+    if (one?.archived_at) {
+      await send("restore");
+      toast(t.feedback.restored);
+    } else {
+      await send("archive");
+      toast(t.feedback.archivedNow, "good", () => send("restore"));
+    }
     observation.reload();
   });
   const actions = one && can("observations:write") &&

@@ -39,7 +39,7 @@ export function ColumnChoice({ columns }) {
   const hidden = (query.hide ?? "").split(",").filter(Boolean);
   const toggle = (/** @type {string} */ name) =>
     setQuery({ hide: (hidden.includes(name) ? hidden.filter((one) => one !== name) : [...hidden, name]).join(",") });
-  return html`<details class="choice"><summary class="button">${t.lists.columns}</summary><div class="choice-list">
+  return html`<details class="pick"><summary class="button">${t.lists.columns}</summary><div class="pick-list">
     ${columns.filter((one) => !one.isMain && !one.isBox).map((one) => html`<label key=${one.name} class="check">
       <input type="checkbox" checked=${!hidden.includes(one.name)} onChange=${() => toggle(one.name)} /><span>${one.label}</span></label>`)}</div></details>`;
 }

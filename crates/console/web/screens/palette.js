@@ -39,7 +39,10 @@ async function find(text, signal) {
   if (types.length === 0) return [];
   const query = { q: text.slice(0, LONGEST_QUERY), types: types.join(","), "filter[status]": can("employees:read") ? "all" : null, limit: MOST };
   const { data } = await request("GET", "/search", { query, signal, quiet: true });
-  return data.data.flatMap(resultOf);
+  const results = data.data.flatMap(resultOf);
+  // People first: each group is one part of the list, in the order in which arrows move.
+  const isPerson = (/** @type {Result} */ one) => one.group === t.screens.people;
+  return [...results.filter(isPerson), ...results.filter((one) => !isPerson(one))];
 }
 
 /** @param {{ screens: { path: string, name: string }[], onClose: () => void }} p */

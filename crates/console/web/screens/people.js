@@ -4,7 +4,7 @@ import { readAll, request } from "../lib/api.js";
 import { BulkBar, useBulk } from "../lib/bulk.js";
 import { useGet, useList } from "../lib/data.js";
 import { fullName } from "../lib/format.js";
-import { Person, PersonFilter } from "../lib/people.js";
+import { Initials, Person, PersonFilter } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { Empty, Filters, Page, Problem, Shown, Skeleton, Status, Table, Tabs, Time } from "../lib/ui.js";
@@ -64,8 +64,8 @@ function List() {
   const columns = [...bulk.column,
     { name: "name", label: t.name, isMain: true,
       cell: (/** @type {Employee} */ one) =>
-        html`<a href=${href(`/people/${one.id}`)} dir="auto">${fullName(one)}</a>
-      <span class="cell-note">${one.email}</span>` },
+        html`<div class="who"><${Initials} of=${one} /><div><a href=${href(`/people/${one.id}`)} dir="auto">${fullName(one)}</a>
+      <span class="cell-note">${one.email}</span></div></div>` },
     { name: "title", label: t.people.title, cell: (/** @type {Employee} */ one) => one.job_title ?? "–" },
     { name: "department", label: t.people.department,
       cell: (/** @type {Employee} */ one) => one.department?.name ?? names.get(one.department_id ?? "") ??
@@ -207,6 +207,6 @@ function Tree() {
       onKeyDown=${(/** @type {KeyboardEvent} */ event) => press(event, at)}>
       <span class="toggle" aria-hidden="true" onClick=${() => toggle(at)}>
         ${branch.reports?.length === 0 ? "·" : branch.isOpen ? "▾" : "▸"}</span>
-      <a href=${href(`/people/${branch.person.id}`)} tabindex="-1" dir="auto">${fullName(branch.person)}</a>
+      <${Initials} of=${branch.person} /><a href=${href(`/people/${branch.person.id}`)} tabindex="-1" dir="auto">${fullName(branch.person)}</a>
       <span class="muted">${branch.person.job_title ?? ""}</span></div>`)}</div>`;
 }

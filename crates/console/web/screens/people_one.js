@@ -5,7 +5,7 @@ import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
 import { Form } from "../lib/form.js";
 import { date, fullName, plain, short } from "../lib/format.js";
-import { Person, PersonField, remember } from "../lib/people.js";
+import { Initials, Person, PersonField, remember } from "../lib/people.js";
 import { href } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
 import { Stale } from "../lib/stale.js";
@@ -50,7 +50,7 @@ export function OnePerson({ id }) {
           <${Button} kind="primary" onClick=${() => setDialog("reactivate")}>${t.people.reactivate}</${Button}>`
       : html`<${Button} kind="danger" onClick=${() => setDialog("deactivate")}>
         ${t.people.deactivate}</${Button}>`}`}`;
-  return html`<${Page} title=${one ? fullName(one) : t.people.person} lead=${one?.job_title} actions=${actions}
+  return html`<${Page} title=${one ? fullName(one) : t.people.person} lead=${one?.job_title} mark=${one && isHere && html`<${Initials} of=${one} isLarge />`} actions=${actions}
     back=${{ href: href("/people"), text: t.screens.people }}>
     <${Shown} of=${person}>${(/** @type {Employee} */ data) => html`
       ${!isErased(data) && html`<${About} person=${data} />`}

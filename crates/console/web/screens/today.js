@@ -62,9 +62,7 @@ export default function Today() {
   </${Card}>`;
   const me = session.value?.me;
   return html`<${Page} title=${t.screens.today} lead=${me && isSession(me) ? t.today.leadOfPerson : t.today.lead(me?.name ?? "")}>
-    ${can("webhooks:read") && !isBound()
-      ? html`<${Deliveries} webhooks=${webhooks} stats=${stats} sum=${sum} beside=${beside} />` : beside}
-    <div class="grid2">
+    <div class="grid2 first">
       <${Card} title=${t.today.attention}>
         ${matters.length > 0 ? html`<${Matters} matters=${matters} isCut=${isCut} />` : isLoading
           ? html`<${Skeleton} rows=${3} />`
@@ -75,6 +73,8 @@ export default function Today() {
       </${Card}>
       <${Card} title=${t.today.quota}><${Quotas} /></${Card}>
     </div>
+    ${can("webhooks:read") && !isBound()
+      ? html`<${Deliveries} webhooks=${webhooks} stats=${stats} sum=${sum} beside=${beside} />` : beside}
   </${Page}>`;
 }
 

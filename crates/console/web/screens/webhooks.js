@@ -1,7 +1,7 @@
 // Webhooks: subscriptions with their health, the deliveries of all of them, one subscription, one delivery.
 
 import { request } from "../lib/api.js";
-import { Bars } from "../lib/charts.js";
+import { Bars, Spark } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
 import { BulkBar, useBulk } from "../lib/bulk.js";
 import { barsOf, isFailure, useAllDeliveries, useStats } from "../lib/deliveries.js";
@@ -62,7 +62,7 @@ function Subscriptions({ webhooks }) {
     const of = stats.data?.[one.id];
     return of
       ? html`${percent(of.successes, of.attempts)}
-        <span class="cell-note">${t.webhooks.attempts(of.attempts)}</span>` : "…";
+        <span class="cell-note">${t.webhooks.attempts(of.attempts)}</span><${Spark} bars=${barsOf([of])} />` : "…";
   };
   const columns = [
     { name: "url", label: t.webhooks.receiver, isMain: true, cell: (/** @type {Webhook} */ one) => html`
