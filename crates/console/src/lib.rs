@@ -32,6 +32,7 @@ pub const FILES: &[(&str, &str)] = files![
     "lib/data.js",
     "lib/deliveries.js",
     "lib/dialog.js",
+    "lib/drafts.js",
     "lib/form.js",
     "lib/format.js",
     "lib/kept.js",

@@ -101,3 +101,25 @@ export async function german(_, { open, origin, check }) {
   check((await page.locator("html").getAttribute("data-density")) === "compact", "the density is forgotten");
   await page.context().close();
 }
+
+/** A text outlives a reload, is stored once, and leaves no draft behind, neither when it is discarded. */
+export async function draft(page, { check, data }) {
+  const begin = async () => {
+    await page.goto(page.url().replace(/\/console.*/, `/console/people/${data.jonas.id}`));
+    await heading(page, "Jonas Okafor");
+    await page.getByRole("button", { name: "New observation" }).first().click();
+    return page.getByRole("textbox", { name: "Observation" });
+  };
+  await (await begin()).fill("Answered every question of the auditors.");
+  const again = await begin();
+  check((await again.inputValue()) === "Answered every question of the auditors.", `after a reload: ${await again.inputValue()}`);
+  await page.getByText("What you typed before is still here.").waitFor();
+  await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+  await page.getByText("The observation is stored").waitFor();
+  const next = await begin();
+  check((await next.inputValue()) === "", `after it was stored: ${await next.inputValue()}`);
+  await next.fill("To be discarded");
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: "Discard" }).click();
+  check((await (await begin()).inputValue()) === "", "the discarded text is still there");
+}

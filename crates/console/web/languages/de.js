@@ -125,7 +125,7 @@ export const t = {
   loading: "Wird geladen …", more: "Mehr zeigen", tryAgain: "Erneut versuchen", requestId: "Anfrage", copy: "Kopieren",
   copied: "Kopiert", notCopied: "Der Browser erlaubt das Kopieren nicht",
   cancel: "Abbrechen", close: "Schließen", remove: "Entfernen", goOn: "Offen lassen", discard: "Verwerfen",
-  typedLoses: "Verwerfen, was Sie geschrieben haben?", secretLoses: "Schließen? Das Geheimnis wird nicht noch einmal gezeigt.", save: "Speichern", create: "Anlegen", edit: "Bearbeiten", delete: "Löschen",
+  draftKept: "Was Sie vorher geschrieben haben, ist noch da.", typedLoses: "Verwerfen, was Sie geschrieben haben?", secretLoses: "Schließen? Das Geheimnis wird nicht noch einmal gezeigt.", save: "Speichern", create: "Anlegen", edit: "Bearbeiten", delete: "Löschen",
   stored: "Ich habe es gespeichert", required: "Pflichtfeld", optional: "Freiwillig",
   any: "Beliebig", all: "Alle", clear: "Zurücksetzen", filters: "Filter", search: "Suchen", state: "Zustand", time: "Zeit",
   name: "Name", id: "Id", field: "Feld", actions: "Aktionen", from: "Von", to: "Bis",

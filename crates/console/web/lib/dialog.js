@@ -17,12 +17,12 @@ const FIELDS = ".dialog-content :is(input:not([type=checkbox], [type=radio]), se
 /**
  * A dialog. It opens on its first field, or on Cancel, and gives the focus back. Escape, ✕ and a click beside it ask before
  * they lose what was typed, or a secret.
- * @param {{ title: string, onClose: () => void, foot?: Content, drawer?: boolean, isFleeting?: boolean, loses?: string, children?: Content }} p
- *   `isFleeting` closes without a question, whatever was typed; `loses` asks whether to close a dialog in which nothing was typed
+ * @param {{ title: string, onClose: () => void, foot?: Content, drawer?: boolean, isFleeting?: boolean, isTyped?: boolean, loses?: string, children?: Content }} p
+ *   `isFleeting` closes without a question, whatever was typed; `isTyped` asks from the beginning; `loses` asks whether to close a dialog in which nothing was typed
  */
-export function Dialog({ title, onClose, foot, drawer, isFleeting, loses, children }) {
+export function Dialog({ title, onClose, foot, drawer, isFleeting, isTyped: isTypedBefore = false, loses, children }) {
   const element = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  const isTyped = useRef(false);
+  const isTyped = useRef(isTypedBefore);
   const [isAsking, setIsAsking] = useState(false);
   useLayoutEffect(() => {
     const before = /** @type {HTMLElement | null} */ (document.activeElement);

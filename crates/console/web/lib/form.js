@@ -10,7 +10,9 @@ import { t } from "../texts.js";
 import { useAction } from "./data.js";
 import { Dialog } from "./dialog.js";
 import { Person, PersonField } from "./people.js";
-import { can } from "./session.js";
+import { draftOf, dropDraft, keepDraft } from "./drafts.js";
+import { route } from "./router.js";
+import { can, session } from "./session.js";
 import { changed, Stale } from "./stale.js";
 import { Button, Field, Problem, fieldError } from "./ui.js";
 import { html, useState } from "./view.js";
@@ -42,13 +44,18 @@ const isEmpty = (/** @type {any} */ value) => value === null || value === undefi
  *   send: (values: Values, etag: string | null) => Promise<unknown>, children?: any }} p `first` has the values of the beginning
  */
 export function Form({ title, action = t.create, text, fields, first = {}, onClose, of, danger, isOpenAfter, send, children }) {
+  // A change of a resource has no draft: the resource may be another one by then.
+  const draft = of ? null : `${session.value?.me.key_id} ${route.value.path} ${title}`;
+  const [kept] = useState(() => (draft === null ? null : draftOf(draft)));
   const [values, setValues] = useState(() => /** @type {Values} */ (
-    Object.fromEntries(fields.map((field) => [field.name, of?.was[field.name] ?? first[field.name] ?? emptyOf(field)]))));
+    Object.fromEntries(fields.map((field) => [field.name, of?.was[field.name] ?? kept?.[field.name] ?? first[field.name] ?? emptyOf(field)]))));
+  const close = () => (draft && dropDraft(draft), onClose());
   const [was] = useState(of?.was ?? {});
   const typed = Object.fromEntries(fields.map((field) => [field.name, sent(field, values[field.name])]));
   const mine = of ? changed(typed, was) : typed;
   const { run, isBusy, error } = useAction(async (/** @type {string | null} */ etag) => {
     await send(mine, etag);
+    if (draft) dropDraft(draft);
     if (!isOpenAfter) onClose();
   });
   if (of && error?.status === 412) {
@@ -56,7 +63,11 @@ export function Form({ title, action = t.create, text, fields, first = {}, onClo
       onReload=${of.onReload} />`;
   }
   const isReady = fields.every((field) => !field.isRequired || !isEmpty(values[field.name]));
-  const set = (/** @type {string} */ name) => (/** @type {any} */ value) => setValues((before) => ({ ...before, [name]: value }));
+  const set = (/** @type {string} */ name) => (/** @type {any} */ value) => setValues((before) => {
+    const next = { ...before, [name]: value };
+    if (draft) keepDraft(draft, next);
+    return next;
+  });
   const part = (/** @type {FieldOf} */ field) => html`<${Part} key=${field.name} field=${field} value=${values[field.name]}
     onChange=${set(field.name)} error=${fieldError(error, field.name)} />`;
   const rows = [];
@@ -65,10 +76,11 @@ export function Form({ title, action = t.create, text, fields, first = {}, onClo
     if (field.isHalf && next) rows.push(html`<div class="form-row" key=${field.name}>${part(field)}${part(next)}</div>`), (at += 1);
     else rows.push(part(field));
   }
-  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
+  const foot = html`<${Button} onClick=${close}>${t.cancel}</${Button}>
     <${Button} kind=${danger ? "danger" : "primary"} busy=${isBusy} disabled=${!isReady} onClick=${() => run(of?.etag ?? null)}>
       ${action}</${Button}>`;
-  return html`<${Dialog} title=${title} onClose=${onClose} foot=${foot}>
+  return html`<${Dialog} title=${title} onClose=${close} foot=${foot} isTyped=${Boolean(kept)}>
+    ${kept && html`<p class="muted" role="status">${t.draftKept}</p>`}
     ${text && html`<div class="about">${text}</div>`}<div class="form">${rows}${children}
     ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
 }

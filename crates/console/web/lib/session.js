@@ -6,6 +6,7 @@
 //   isAdmin()               true for a key of the admin level
 
 import { ApiError, access, request } from "./api.js";
+import { forgetDrafts } from "./drafts.js";
 import { store } from "./view.js";
 
 /** @typedef {import("../types").Me} Me */
@@ -101,6 +102,7 @@ export async function signOut() {
 
 function leave() {
   access.key = null;
+  forgetDrafts();
   sessionStorage.removeItem(KEPT);
   ended.set("left");
   session.set(null);
