@@ -7,12 +7,11 @@ import { fullName } from "./lib/format.js";
 import { forgetKept } from "./lib/kept.js";
 import { language, LANGUAGES, setLanguage } from "./lib/language.js";
 import { forgetPeople, usePerson } from "./lib/people.js";
-import { isDrawerOpen, RequestDrawer } from "./lib/request_drawer.js";
 import { href, isAt, useRoute } from "./lib/router.js";
 import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, signOut } from "./lib/session.js";
 import { DENSITIES, density, setDensity, setTheme, theme, THEMES } from "./lib/theme.js";
 import { toast, Toasts } from "./lib/toast.js";
-import { Badge, Button, Empty, Field, Problem, Skeleton, Waiting } from "./lib/ui.js";
+import { Badge, Button, Empty, Field, isDrawerOpen, Problem, Skeleton, Waiting } from "./lib/ui.js";
 import { Confirm, Dialog } from "./lib/dialog.js";
 import { html, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
 import { t } from "./texts.js";
@@ -132,11 +131,18 @@ function NotHere({ screen }) {
       <a class="button" href=${href("/")}>${t.screens.today}</a></${Empty}></div>`;
 }
 
-/** Shows the search, also for Ctrl-K or ⌘K. Its module is read when it is opened first. @param {Screen[]} open */
-function usePalette(open) {
+/** A part whose module is read when it is shown first. @param {{ load: () => Promise<any>, onClose: () => void, [property: string]: any }} p */
+function Part({ load, onClose, ...rest }) {
   const [view, setView] = useState(/** @type {{ of: any } | null} */ (null));
-  const show = () => import("./screens/palette.js").then((module) => setView({ of: module.default }),
-    (error) => toast(t.problemTexts[notLoaded(error).code] ?? t.problems.other(0), "bad"));
+  const fail = (/** @type {unknown} */ error) => (onClose(), toast(t.problemTexts[notLoaded(error).code] ?? t.problems.other(0), "bad"));
+  useEffect(() => void load().then((module) => setView({ of: module.default }), fail), []);
+  return view && html`<${view.of} onClose=${onClose} ...${rest} />`;
+}
+const loadPalette = () => import("./screens/palette.js");
+const loadDrawer = () => import("./lib/request_drawer.js");
+
+/** Opens the search for Ctrl-K or ⌘K. @param {() => void} show */
+function useSearchKey(show) {
   useEffect(() => {
     const press = (/** @type {KeyboardEvent} */ event) => {
       const isFind = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey;
@@ -148,11 +154,12 @@ function usePalette(open) {
     document.addEventListener("keydown", press);
     return () => document.removeEventListener("keydown", press);
   }, []);
-  const button = (/** @type {(() => void) | undefined} */ before) => html`<button type="button" class="find" aria-keyshortcuts="Control+K Meta+K" onClick=${() => (before?.(), show())}>
-    <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17" /></svg><span>${t.search}</span>
-    <kbd aria-hidden="true">${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd></button>`;
-  return { button, dialog: view && html`<${view.of} screens=${open} onClose=${() => setView(null)} />` };
 }
+
+/** @param {{ onClick: () => void }} p */
+const SearchButton = ({ onClick }) => html`<button type="button" class="find" aria-keyshortcuts="Control+K Meta+K" onClick=${onClick}>
+  <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17" /></svg><span>${t.search}</span>
+  <kbd aria-hidden="true">${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd></button>`;
 
 function Shell() {
   const { path } = useRoute();
@@ -161,7 +168,9 @@ function Shell() {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const open = SCREENS.filter((screen) => hasScope(screen) && isOfKind(screen));
   const screen = open.find(isCurrent);
-  const palette = usePalette(open);
+  const [isSearch, setIsSearch] = useState(false);
+  const search = () => setIsSearch(true);
+  useSearchKey(search);
   useLayoutEffect(() => log.set([]), [path]);
   const skip = (/** @type {Event} */ event) =>
     (event.preventDefault(), main.current?.querySelector("h1")?.focus());
@@ -170,7 +179,7 @@ function Shell() {
     <aside class="side">
       <a class="brand" href=${href("/")}>
         <svg viewBox="0 0 20 20" aria-hidden="true"><circle cx="10" cy="10" r="7" /></svg>Candor</a>
-      ${palette.button(undefined)}
+      <${SearchButton} onClick=${search} />
       <nav aria-label=${t.navigation}>
         ${open.map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}</nav>
       <${Account} />
@@ -188,12 +197,12 @@ function Shell() {
         <span>${t.moreScreens}</span></button>
     </nav>
     ${isMenu && html`<${Dialog} title=${t.moreScreens} onClose=${() => setIsMenu(false)}>
-      ${palette.button(() => setIsMenu(false))}
+      <${SearchButton} onClick=${() => (setIsMenu(false), search())} />
       <nav class="menu" aria-label=${t.moreScreens}>${open.slice(MOST_IN_BAR).map((one) => html`
         <${NavLink} key=${one.name} screen=${one} onClick=${() => setIsMenu(false)} />`)}</nav>
       <${Account} /></${Dialog}>`}
-    ${palette.dialog}
-    ${isDrawer && html`<${RequestDrawer} onClose=${() => isDrawerOpen.set(false)} />`}
+    ${isSearch && html`<${Part} load=${loadPalette} screens=${open} onClose=${() => setIsSearch(false)} />`}
+    ${isDrawer && html`<${Part} load=${loadDrawer} onClose=${() => isDrawerOpen.set(false)} />`}
   </div>`;
 }
 

@@ -4,13 +4,12 @@ import { t } from "../texts.js";
 import { log, queryString } from "./api.js";
 import { Dialog } from "./dialog.js";
 import { LANGUAGES, setup } from "./snippet.js";
-import { Badge, Copy, Empty, Id, isDrawerOpen } from "./ui.js";
+import { Badge, Copy, Empty, Id } from "./ui.js";
 import { html, useState, useStore } from "./view.js";
 
-export { isDrawerOpen };
 
 /** @param {{ onClose: () => void }} p */
-export function RequestDrawer({ onClose }) {
+export default function RequestDrawer({ onClose }) {
   const entries = useStore(log);
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
   const [language, setLanguage] = useState("curl");
