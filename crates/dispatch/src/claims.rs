@@ -24,8 +24,8 @@ pub(crate) const LEAST_ROOM: usize = 64;
 const MOST: usize = 128;
 /// Maximum number of queues that one claim walks past. Most of them may have nothing due.
 const QUEUES: u16 = 512;
-/// Maximum number of deliveries that a claim takes from a new queue: half of the deliveries that may wait in the
-/// queue.
+/// Smallest maximum of deliveries that a walk takes from a queue, and the maximum of walks for parked deliveries: half
+/// of the deliveries that may wait in a new queue.
 const EACH: usize = 32;
 /// Assumed number of queues with due deliveries before a walk has counted them.
 const QUEUES_EXPECTED: usize = 32;

@@ -211,13 +211,13 @@ pub trait Presence<R: Rule> {
     fn read_change(field: &Field<R>, fields: &mut Fields) -> Option<Self::Value>;
 }
 
-/// Presence of a member of [`required`]: each creation must have it.
+/// Presence of a member that is declared with [`required`]: each creation must have it.
 pub struct Required;
-/// Presence of a member of [`optional`]: it may be null.
+/// Presence of a member that is declared with [`optional`]: it may be null.
 pub struct Optional;
-/// Presence of a member of [`or_default`]: it is empty if a creation omits it.
+/// Presence of a member that is declared with [`or_default`]: it is empty if a creation omits it.
 pub struct OrDefault;
-/// Presence of a member of [`or`], with the value for creations that omit it.
+/// Presence of a member that is declared with [`or`], with the value for creations that omit it.
 pub struct Or<T>(T);
 
 /// Returns the source of a member of type `T`. A source with another value is a compile error at its own line.

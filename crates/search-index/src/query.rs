@@ -6,8 +6,8 @@ use candor_domain::search::{QueryWord, WordLookup};
 use crate::block::{Block, KeyRange, common_within, numbers_within};
 use crate::terms::{CHANGED, subject_term};
 
-/// Number of characters from which a prefix matches few words. The words with such a prefix are read together with
-/// the prefix as a word of its own.
+/// Minimum length of a long prefix, in characters. Few words begin with a long prefix, so one read fetches them
+/// together with the word that equals the prefix.
 const LONG: usize = 4;
 
 /// A term to look up, or all terms with a prefix.

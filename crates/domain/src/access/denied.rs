@@ -98,8 +98,8 @@ impl PermissionDenied {
                 "Only the author and org admins may change this observation. Use an API key of one of them."
             }
             Self::NotBelow => {
-                "The owner does not report to the person that the API key acts for. Send that person, or one who \
-                 reports to them."
+                "The owner does not report to the person that the API key acts for. Set owner_id to the person of the \
+                 key, or to someone who reports to that person."
             }
             Self::OwnReview => {
                 "This organization requires reviews, and a review is never done by the owner or author. Use the \

@@ -136,8 +136,8 @@ impl File {
         check_ignored(&mut self.unknown, names)
     }
 
-    /// Returns the number of cells that count for the work on a row: lookups of a cell pass its columns, and checks of
-    /// a cell pass its characters.
+    /// Returns the work on a row, in cells: one for each column of the file, because a lookup scans the columns, one
+    /// more, and one for each [`BYTES_OF_A_CELL`] bytes of text, because checks read every character.
     pub(super) const fn row_cells(&self, row: &CsvRow) -> usize {
         self.columns.len() + 1 + row.cells.bytes() / BYTES_OF_A_CELL
     }

@@ -47,7 +47,8 @@ impl IdentityProvider {
         }
     }
 
-    /// Returns `true` if the client has no secret, so that an ID token proves its id.
+    /// Returns `true` if the provider has no client secret. An ID token then proves the client id; otherwise only a
+    /// sign-in with the secret does.
     #[must_use]
     pub const fn is_public_client(&self) -> bool {
         self.client_secret.is_none()

@@ -15,7 +15,7 @@ pub enum TokenFlaw {
     #[error("the token is malformed")]
     Malformed,
     /// The header or the claims have a member twice, at any depth.
-    #[error("the token has a member twice")]
+    #[error("the header or the claims of the token contain a JSON member twice")]
     RepeatedMember,
     /// The token is encrypted.
     #[error("the token is encrypted")]

@@ -17,7 +17,7 @@ pub enum DocumentFlaw {
     #[error("the document is not a JSON object")]
     NotAnObject,
     /// An object has a member twice, so that two readers could see different values.
-    #[error("the document has a member twice")]
+    #[error("the document contains a JSON member twice")]
     RepeatedMember,
 }
 

@@ -30,10 +30,16 @@ const TARGET: Field<Checked<Decimal>> = Field::with_about(
      differs from `start`.",
 );
 const WEIGHT: Field<Whole> = Field::with_about("weight", rule::whole(1..=MAX_WEIGHT), "Default: 1.");
-const CURRENT: Field<Checked<Decimal>> =
-    Field::with_about("current", decimal(), "Read-only: the stored value is ignored.");
-const PROGRESS: Field<Whole> =
-    Field::with_about("progress", rule::whole(0..=100), "Read-only: the stored value is ignored.");
+const CURRENT: Field<Checked<Decimal>> = Field::with_about(
+    "current",
+    decimal(),
+    "Read-only. The stored value may be sent back unchanged; any other value is refused.",
+);
+const PROGRESS: Field<Whole> = Field::with_about(
+    "progress",
+    rule::whole(0..=100),
+    "Read-only. The stored value may be sent back unchanged; any other value is refused.",
+);
 
 /// An entry of the list in a body. `None` leaves a member unchanged, or at its default for a new key result.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -30,7 +30,7 @@ pub struct TrustedDomain {
 /// Reason why a domain is not trusted.
 #[derive(Debug, thiserror::Error)]
 pub enum UntrustedDomain {
-    /// No provider, or more than one, has the domain.
+    /// The text is no domain that can be trusted, or not exactly one provider of the organization has the domain.
     #[error(transparent)]
     Refused(#[from] DomainRefusal),
     /// Another provider has proven the domain.

@@ -113,7 +113,7 @@ async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
 }
 
 /// Script that fills the cluster-only tables from copied rows. New events get positions above `last`.
-pub(super) fn copied_tables(last: i64) -> String {
+pub(super) fn fill_uncopied_tables_script(last: i64) -> String {
     format!(
         "INSERT INTO {CREDENTIAL_TENANTS} {TENANTS_OF_SECRETS} ON CONFLICT DO NOTHING; \
          INSERT INTO {FEED_POSITIONS} (tenant_id, position) SELECT t.tenant_id, {last}::bigint \

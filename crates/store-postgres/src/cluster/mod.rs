@@ -134,8 +134,8 @@ impl Layout for Cluster {
         "SELECT coalesce(max(position), 0) FROM feed_positions"
     }
 
-    fn copied_tables(&self, feed_end: i64) -> Option<String> {
-        Some(distribute::copied_tables(feed_end))
+    fn fill_uncopied_tables_script(&self, feed_end: i64) -> Option<String> {
+        Some(distribute::fill_uncopied_tables_script(feed_end))
     }
 
     fn refusal_of_replicas(&self) -> Option<&'static str> {

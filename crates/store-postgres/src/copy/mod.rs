@@ -223,7 +223,7 @@ impl CopyTarget for PostgresCopy {
         let mut client = self.client.lock().await;
         schema::check_references(&mut client).await?;
         let last = schema::last_position(&client, feed_end).await?;
-        match self.layout.copied_tables(last) {
+        match self.layout.fill_uncopied_tables_script(last) {
             Some(script) => client.batch_execute(&script).await.map_err(map_error)?,
             None => schema::carry_feed_on(&client, feed_end).await?,
         }

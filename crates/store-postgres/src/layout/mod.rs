@@ -122,7 +122,7 @@ pub(crate) trait Layout: Debug + Send + Sync {
     fn feed_end(&self) -> &'static str;
 
     /// Script that fills the tables not included in a copy, given the last feed position of the source.
-    fn copied_tables(&self, feed_end: i64) -> Option<String>;
+    fn fill_uncopied_tables_script(&self, feed_end: i64) -> Option<String>;
 
     /// Reason to refuse reads from a standby; `None` if such reads are supported.
     fn refusal_of_replicas(&self) -> Option<&'static str>;

@@ -170,7 +170,7 @@ impl Layout for OneServer {
          (SELECT max(position) FROM events))"
     }
 
-    fn copied_tables(&self, _: i64) -> Option<String> {
+    fn fill_uncopied_tables_script(&self, _: i64) -> Option<String> {
         None
     }
 

@@ -201,7 +201,7 @@ impl PageSql {
             }
             Some(Condition::Among(ids)) => {
                 let ids = self.sql.ids(ids.iter().copied());
-                // `OFFSET 0` keeps the planner from scanning along the order instead.
+                // `OFFSET 0`: otherwise the planner scans the index of the order until it meets these ids.
                 format!(
                     "(SELECT g.id, g.place FROM (SELECT r.id, {place} AS place FROM {name} AS r \
                      WHERE r.id = ANY({ids}) AND {all} OFFSET 0) AS g ORDER BY {outer} LIMIT {bound})"

@@ -184,7 +184,8 @@ impl LeaseBuilder {
         (format!("{queues}, found AS MATERIALIZED ({due_jobs})"), next)
     }
 
-    /// Restricts a query on the queue `o` to the own maximum of queues that have one.
+    /// Limits the query of a queue to the maximum of that queue in `walk.limited`, if it has one. `o` is the SQL alias
+    /// of the queue.
     fn apply_own_limits(&mut self, walk: &QueueWalk, queue_query: &str) -> String {
         if walk.limited.is_empty() {
             return queue_query.to_owned();
@@ -283,10 +284,10 @@ pub(super) fn read_row(row: &mut dyn CellReader) -> Result<Row, Failure> {
     Ok(Row { next, leased: leased_job })
 }
 
-/// Merges the rows of a lease: by queue for a walk, then by due time.
+/// Converts the rows of a lease to jobs, sorted by queue for a walk, then by due time.
 ///
 /// A delivery that cannot be read must not discard the others, which are already leased. It is due again when its
-/// lease ends, and fails the lease only if no other delivery was leased.
+/// lease ends. The claim fails only if none of the leased deliveries can be read.
 pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<ClaimedJobs> {
     let next = rows.first().and_then(|row| row.next);
     let (mut jobs, mut unread) = (vec![], None);

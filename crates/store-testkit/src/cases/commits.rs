@@ -128,7 +128,7 @@ fn rename(seen: &Versioned<Employee>, name: &str) -> Employee {
     Employee { first_name: name.to_owned(), ..seen.value.clone() }
 }
 
-fn person(employee: Employee, seen: Version) -> Write {
+fn write_person(employee: Employee, seen: Version) -> Write {
     Write::employee(&Row::at_version(employee, seen), None)
 }
 
@@ -145,8 +145,9 @@ async fn change_set_is_saved_completely(world: CaseContext) {
 async fn stale_write_saves_nothing(world: CaseContext) {
     let person_before = world.hire().await;
     let employee_row = world.employee(person_before.id).await;
-    world.try_save(person(rename(&employee_row, "Winner"), employee_row.version)).await.unwrap();
-    let all = CompleteChange::around(&world, person(rename(&employee_row, "Loser"), employee_row.version)).await;
+    world.try_save(write_person(rename(&employee_row, "Winner"), employee_row.version)).await.unwrap();
+    let all =
+        CompleteChange::around(&world, write_person(rename(&employee_row, "Loser"), employee_row.version)).await;
     let result = world.commit(all.change.clone()).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     all.must_be(&world, false, "stale").await;
@@ -163,7 +164,7 @@ async fn refused_change_set_saves_nothing(world: CaseContext) {
         ("a missing department", joins(homeless)),
         ("a missing subject", Write::put(&Row::new(unknown))),
         ("an id that exists", joins(Employee { email: "other@example.com".to_owned(), ..holder.clone() })),
-        ("a version that never was", person(holder.clone(), Version(7))),
+        ("a version that never was", write_person(holder.clone(), Version(7))),
     ];
     for (what, write) in writes {
         let all = CompleteChange::around(&world, write).await;
@@ -178,12 +179,12 @@ async fn refused_change_set_saves_nothing(world: CaseContext) {
 async fn failing_change_sets_in_a_burst_leave_valid_ones_saved(world: CaseContext) {
     let holder = world.hire().await;
     let holder_row = world.employee(holder.id).await;
-    world.try_save(person(rename(&holder_row, "Current"), holder_row.version)).await.unwrap();
+    world.try_save(write_person(rename(&holder_row, "Current"), holder_row.version)).await.unwrap();
     let people: Vec<_> = (0..60).map(|_| world.make.employee()).collect();
     let tasks = people.clone().into_iter().enumerate().map(|(number, employee)| {
         let write = match number % 3 {
             0 => joins(employee),
-            1 => person(rename(&holder_row, "Stale"), holder_row.version),
+            1 => write_person(rename(&holder_row, "Stale"), holder_row.version),
             _ => joins(Employee { email: holder.email.clone(), ..employee }),
         };
         let (world, change) = (world.clone(), world.make.change(vec![write]));
@@ -207,7 +208,7 @@ async fn one_of_concurrent_writers_of_a_version_wins(world: CaseContext) {
         let row_before = world.employee(person_before.id).await;
         let tasks = (0..20).map(|number| {
             let (world, write) =
-                (world.clone(), person(rename(&row_before, &format!("No{number}")), row_before.version));
+                (world.clone(), write_person(rename(&row_before, &format!("No{number}")), row_before.version));
             async move { world.try_save(write).await }
         });
         let results = at_once(tasks).await;
@@ -226,7 +227,7 @@ async fn new_row_must_be_absent_and_changed_row_present(world: CaseContext) {
         world.try_save(joins(Employee { email: "new@example.com".to_owned(), ..stored_person })).await;
     assert!(matches!(second_result, Err(CommitError::Taken(Unique::Id))), "{second_result:?}");
     let nobody = world.make.employee();
-    let result = world.try_save(person(nobody.clone(), Version::FIRST)).await;
+    let result = world.try_save(write_person(nobody.clone(), Version::FIRST)).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     assert_eq!(world.store.row::<Employee>(world.tenant, nobody.id).await.unwrap(), None);
 }
@@ -288,10 +289,10 @@ async fn batch_of_many_people_is_one_change(world: CaseContext) {
     assert!(store.read_reporting(*tenant, top, last).await.unwrap().is_below, "the last is below the first");
     let role_writes: Vec<_> = people
         .iter()
-        .map(|employee| person(Employee { role: Role::Manager, ..employee.clone() }, Version::FIRST))
+        .map(|employee| write_person(Employee { role: Role::Manager, ..employee.clone() }, Version::FIRST))
         .collect();
     let mut stale = role_writes.clone();
-    stale[200] = person(people[200].clone(), Version(9));
+    stale[200] = write_person(people[200].clone(), Version(9));
     assert!(matches!(world.commit(make.change(stale)).await, Err(CommitError::Stale)));
     assert_eq!(world.employee(last).await.value.role, Role::Employee, "a batch with a stale row saves nothing");
     world.save(role_writes).await;
@@ -332,7 +333,7 @@ async fn side_tables_follow_their_rows(world: CaseContext) {
         |word: &str| people::CustomFields([("desk".to_owned(), people::Custom::Text(word.to_owned()))].into());
     for (version, word) in [(1, "north"), (2, "south"), (3, "north")] {
         let value = Employee { custom_fields: custom(word), ..subject.clone() };
-        world.save(vec![person(value, Version(version))]).await;
+        world.save(vec![write_person(value, Version(version))]).await;
         for other in ["north", "south"] {
             let filter = people::Filter { custom: custom(other).filters(), ..people::Filter::default() };
             let employee_page = store

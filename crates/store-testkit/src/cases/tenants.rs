@@ -78,7 +78,7 @@ impl FullTenant {
         world.commit(change).await.unwrap();
     }
 
-    /// Runs every read by id. Returns each read with `true` if it found a row.
+    /// Runs the reads that find rows by an id or another key. Returns each read with `true` if it found a row.
     async fn found(&self, world: &CaseContext) -> Vec<(&'static str, bool)> {
         let (store, tenant, it) = (&world.store, world.tenant, self);
         let email = it.person.email_key();

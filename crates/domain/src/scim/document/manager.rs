@@ -77,7 +77,10 @@ impl UserDocument {
                 manager(Value::Object([("$ref".to_owned(), url)].into()))?
             }
             (Some("$ref"), None) => None,
-            (Some(_), _) => return Err(ScimError::value("`manager` has the parts value, $ref and displayName.")),
+            (Some("$ref"), Some(_)) => return Err(ScimError::value("`manager.$ref` must be a string.")),
+            (Some(_), _) => {
+                return Err(ScimError::value("`manager` has only the attributes value, $ref and displayName."));
+            }
         };
         match manager_value {
             Some(members) => self.set_enterprise("manager", Value::Object(members)),

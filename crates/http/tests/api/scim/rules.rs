@@ -60,7 +60,7 @@ async fn patch_without_active_keeps_a_pending_person_pending() {
 }
 
 #[tokio::test]
-async fn replacement_removes_only_values_of_created_people() {
+async fn scim_put_clears_omitted_values_except_of_adopted_people() {
     for shared in every_store().await {
         let world = &shared.world;
         let provider = Provider::new(world).await;

@@ -79,7 +79,7 @@ impl Post {
     }
 
     /// Posts the event of the resource with this id.
-    pub(super) async fn about(&self, id: &str) -> std::result::Result<(), String> {
+    pub(super) async fn post_event_of(&self, id: &str) -> std::result::Result<(), String> {
         // Replaces the id at the start of the data. All ids of one kind have the same length.
         let start = r#"{"id":""#.len();
         let rest = self.data.get(start + id.len()..).unwrap_or_default();
