@@ -106,7 +106,7 @@ fn create_for(
             let resource: Value = serde_json::from_slice(body)?;
             let id = resource["id"].as_str().ok_or_else(|| format!("the response has no id: {resource}"))?;
             if let Some(post) = &post {
-                post.about(id).await?;
+                post.post_event_of(id).await?;
             }
             answered.insert(id.to_owned(), now);
         }
