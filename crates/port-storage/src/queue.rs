@@ -219,7 +219,7 @@ pub trait Webhooks {
 pub trait Queue {
     /// Returns the best number of results per call of [`Queue::record`]. It is lower in a store whose recording
     /// blocks other writers.
-    fn batch(&self) -> usize;
+    fn record_batch_size(&self) -> usize;
     /// Leases the deliveries that the claim selects.
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs>;
     /// Records results in one transaction. A result is dropped if the worker's lease or the attempt number

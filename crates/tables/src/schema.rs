@@ -91,7 +91,7 @@ pub const TABLES: &[SchemaTable] = &[
     resource::<Connector>(),
     resource::<IdentityProvider>(),
     resource::<ProviderRemoval>(),
-    // One provider of the installation holds a proof, so its key is without the tenant.
+    // At most one provider of the whole installation holds a proof, so the key does not contain the tenant.
     resource::<IdentityProof>().with(&[column::<IdColumn>("tenant_id")]).on_every_node(),
     resource::<Employee>(),
     resource::<ScimLink>(),

@@ -26,7 +26,7 @@ impl StatusCells {
         Self(columns.collect())
     }
 
-    /// Reads the cells of a row.
+    /// Updates the findings with the cells of a row.
     pub(super) fn note(&mut self, record: &Record<'_, '_>) {
         for column in self.0.iter_mut().filter(|column| column.are_statuses) {
             let cell = record.cells.get(column.place).map(str::trim).filter(|cell| !cell.is_empty());

@@ -159,7 +159,7 @@ struct Measurement {
     current: Measured,
 }
 
-/// The body of a check-in, validated by itself.
+/// The body of a check-in, validated without the stored objective.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CheckInDraft {
     /// The author. `None` if the field is absent, `Some(None)` if the field is null.

@@ -126,7 +126,7 @@ impl Candidates {
             return Ok(Some(first));
         }
         let message = "externalId, userName and e-mail address of the request belong to several people. Correct them \
-                       at the identity provider, or change the person who has the other identifier.";
+                       at the identity provider, or remove the wrong identifier from the person who has it.";
         let identity = UserIdentity::from_user(user, Some(first));
         Err(identity.into_refusal(IssueKind::IdentityConflict, message.to_owned()))
     }

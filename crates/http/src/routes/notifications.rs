@@ -22,11 +22,11 @@ const ROUTES: &[Route] = &[
              context that GET of the target needs.",
         )
         .lists(&NOTIFICATION, |input| drop(notification::Filter::read(input))),
-    Route::post("/notifications/{id}/read", Access::scope(Permission::NotificationsWrite), read)
+    Route::post("/notifications/{id}/read", Access::scope(Permission::NotificationsWrite), mark_as_read)
         .with_name("readNotification", "Mark a notification as read")
         .description("Marks a notification as read. A repeated request changes nothing.")
         .answers(&NOTIFICATION),
-    Route::post("/notifications/read_all", Access::scope(Permission::NotificationsWrite), read_all)
+    Route::post("/notifications/read_all", Access::scope(Permission::NotificationsWrite), mark_all_as_read)
         .with_name("readAllNotifications", "Mark all notifications of a person as read")
         .description("Marks the unread notifications that the person has at this time as read.")
         .takes(&NOTIFICATIONS_READ_ALL)
@@ -43,11 +43,11 @@ fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'
     Box::pin(async move { notifications::list(services, &request.context, request.params).await })
 }
 
-fn read<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+fn mark_as_read<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { notifications::read(services, &request.context, request.id()?).await })
 }
 
-fn read_all<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+fn mark_all_as_read<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { notifications::read_all(services, &request.context, request.body).await })
 }
 

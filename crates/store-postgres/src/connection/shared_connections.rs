@@ -76,16 +76,16 @@ impl SharedConnections {
     /// Returns the shared connection of the current runtime.
     fn own(&self) -> Option<&SharedConnection> {
         let runtime = Handle::current().id();
-        let place = |runtimes: &[Id]| runtimes.iter().position(|id| *id == runtime);
-        let known_place = place(&self.runtimes.read().unwrap_or_else(PoisonError::into_inner));
-        let place = known_place.unwrap_or_else(|| {
+        let position_in = |runtimes: &[Id]| runtimes.iter().position(|id| *id == runtime);
+        let known_position = position_in(&self.runtimes.read().unwrap_or_else(PoisonError::into_inner));
+        let position = known_position.unwrap_or_else(|| {
             let mut runtimes = self.runtimes.write().unwrap_or_else(PoisonError::into_inner);
-            place(&runtimes).unwrap_or_else(|| {
+            position_in(&runtimes).unwrap_or_else(|| {
                 runtimes.push(runtime);
                 runtimes.len() - 1
             })
         });
-        self.shared_connections.get(place % self.shared_connections.len())
+        self.shared_connections.get(position % self.shared_connections.len())
     }
 
     /// Runs a read on the connection of this runtime. A read that loses its connection is run once more.

@@ -43,7 +43,7 @@ const LOOKS: u32 = 3;
 
 #[async_trait]
 impl Queue for PostgresStore {
-    fn batch(&self) -> usize {
+    fn record_batch_size(&self) -> usize {
         BATCH
     }
 

@@ -50,7 +50,7 @@ const FORGET: &str = "DELETE FROM deliveries WHERE rowid IN \
 
 #[async_trait]
 impl Queue for SqliteStore {
-    fn batch(&self) -> usize {
+    fn record_batch_size(&self) -> usize {
         BATCH
     }
 

@@ -187,8 +187,8 @@ async fn group_ends_after_its_time_and_its_rest_follows() {
         }
         Ok(())
     });
-    // In one group with the first task, this task could not end: the first caller sends only after the end of the
-    // group.
+    // This task waits for a message that the caller of the first task sends after the commit of its group. In one
+    // group, both would wait forever.
     let waits = writer::ask(&store.tasks, None, move |_: &mut Db| -> Result<(), StorageError> {
         told.recv_timeout(Duration::from_secs(60)).map_err(|error| StorageError::Failed(error.to_string()))
     });

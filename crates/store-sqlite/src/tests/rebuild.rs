@@ -1,4 +1,5 @@
-//! Moves whose reporting lines are rebuilt in pieces: reads follow the people until the lines are complete.
+//! Moves whose reporting lines are rebuilt in pieces. Until the lines are complete, reads find teams by the manager
+//! stored with each person.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! Numbers of requests of a store that fails on request.
+//! Request counts in a store that fails when a test asks it to.
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;

@@ -61,8 +61,8 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
 
 #[async_trait]
 impl<S: Storage + ?Sized> Queue for Faulty<S> {
-    fn batch(&self) -> usize {
-        self.store.batch()
+    fn record_batch_size(&self) -> usize {
+        self.store.record_batch_size()
     }
     async fn claim(&self, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs> {
         self.run_call(FaultyCall::Claim, self.store.claim(lease, now, claim)).await

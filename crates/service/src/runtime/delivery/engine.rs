@@ -73,7 +73,7 @@ impl Engine {
         let (wall, begun) = (services.clock.now(), services.clock.steady());
         let worker = WorkerId(services.ids.ulid(wall).to_bytes());
         let now = Now { wall, steady: Duration::ZERO };
-        let limits = QueueLimits { batch: services.store.batch(), ..QueueLimits::OF_A_PROCESS };
+        let limits = QueueLimits { batch: services.store.record_batch_size(), ..QueueLimits::OF_A_PROCESS };
         let engine = Arc::new(Self {
             services: Arc::clone(services),
             settings: settings.clone(),

@@ -1,4 +1,5 @@
-//! Copies into distributed databases fill the lookup tables that exist only there, apart from the tenants' rows.
+//! Copies into distributed databases also fill the lookup tables that only these databases have. They are stored
+//! separately from the rows of the tenants.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
