@@ -93,11 +93,11 @@ export function Objectives() {
       <${References} of=${one} />
       <div class="actions">
         ${mayCheckIn(one) &&
-          html`<${Button} kind="primary" aria-label=${`${t.progress.checkIn}: ${one.title}`}
+          html`<${Button} aria-label=${`${t.progress.checkIn}: ${one.title}`}
             onClick=${() => setDialog({ name: "check-in", objective: one })}>${t.progress.checkIn}</${Button}>`}
         ${can("objectives:write") &&
           actionsOf(one).map((name) =>
-            html`<${Button} key=${name} kind=${name === "approve" ? "primary" : name === "reject" ? "danger"
+            html`<${Button} key=${name} kind=${name === "reject" ? "danger"
               : undefined}
           aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, objective: one })}>
           ${t.verbs[name]}</${Button}>`)}
@@ -210,7 +210,7 @@ export function Summaries() {
       ${can("summaries:write") &&
         html`<div class="actions">
           ${(SUMMARY_ACTIONS[one.status] ?? []).map((name) =>
-            html`<${Button} key=${name} kind=${name === "approve" ? "primary" : undefined}
+            html`<${Button} key=${name}
         aria-label=${`${t.verbs[name]}: ${one.title}`}
         onClick=${() => setDialog({ name, id: one.id, title: one.title })}>
         ${t.verbs[name]}</${Button}>`)}</div>`}</li>`)}</ul>`}</${Shown}>

@@ -102,10 +102,11 @@ function About({ person }) {
       <${Shown} of=${{ ...read, hasMore: false }} rows=${3} empty=${none}>
         ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map(row)}</ul>`}</${Shown}></${Card}>`;
   return html`<div class="grid2 spaced">
-    ${can("observations:read") && card(t.feedback.observations, observations, "observations", { person: id },
+    <div class="stack">${can("observations:read") && card(t.feedback.observations, observations, "observations", { person: id },
       (/** @type {Observation} */ row) => html`<li key=${row.id}><${Status} word=${row.type} /><${Closed} of=${row} />
         <span class="grow"><a href=${href(`/feedback/${row.id}`)} dir="auto">${short(row.observation, 160)}</a></span>
         <span class="muted">${date(row.observation_date)}</span></li>`)}
+    <${Steps} id=${id} /></div>
     <div class="stack">${can("objectives:read") && card(t.feedback.objectives, objectives, "objectives", { view: "objectives", owner: id },
       (/** @type {Objective} */ row) => html`<li key=${row.id}>
         <${Status} word=${row.status === "proposed" && row.submitted_at ? "in_review" : row.status} />
@@ -114,9 +115,8 @@ function About({ person }) {
     <${Card} title=${t.people.reports}
       actions=${reports.length > SHOWN_REPORTS && html`<a href=${href("/people", { manager: id })}>${t.feedback.all}</a>`}>
       ${reports.length === 0 ? none : html`<ul class="attention">${reports.slice(0, SHOWN_REPORTS).map((row) => html`
-        <li key=${row.id}><span class="grow"><a href=${href(`/people/${row.id}`)} dir="auto">${fullName(row)}</a></span>
-        <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Card}>
-    <${Steps} id=${id} /></div></div>`;
+        <li key=${row.id}><${Initials} of=${row} /><span class="grow"><a href=${href(`/people/${row.id}`)} dir="auto">${fullName(row)}</a></span>
+        <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Card}></div></div>`;
 }
 
 /** What can be written about a person besides. @param {{ id: string }} p */

@@ -35,7 +35,7 @@ export default function Team() {
   const waits = open.filter((one) => one.status === "proposed" && one.submitted_at);
   const drafts = summaries.data?.data ?? [];
   const act = (/** @type {string} */ name, /** @type {string} */ path, /** @type {any} */ of) => html`<${Button} key=${name}
-    kind=${name === "approve" ? "primary" : name === "reject" || name === "return" ? "danger" : undefined}
+    kind=${name === "reject" || name === "return" ? "danger" : undefined}
     aria-label=${`${t.verbs[name]}: ${of.title}`} onClick=${() => setDialog({ name, path, of })}>${t.verbs[name]}</${Button}>`;
   const last = new Map();
   for (const one of observations.data?.data ?? []) if (!last.has(one.employee_id)) last.set(one.employee_id, one);

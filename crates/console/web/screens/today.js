@@ -119,7 +119,7 @@ function Deliveries({ webhooks, stats, sum, beside }) {
         note=${!webhooks.hasMore && t.today.ofSubscriptions(webhooks.rows.length)}
         tone=${failing ? "bad" : "good"} />
     </div>
-    <div class=${beside ? "grid2 even" : ""}><${Card} title=${t.webhooks.chart}
+    <div class=${beside ? "grid2" : ""}><${Card} title=${t.webhooks.chart}
       actions=${html`<a href=${href("/webhooks", { view: "deliveries" })}>${t.webhooks.deliveries}</a>`}>
       <${Bars} label=${t.webhooks.chartLabel(sum.successes, sum.failures)} bars=${barsOf([sum])}
         names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} /></${Card}>${beside}</div>`;
