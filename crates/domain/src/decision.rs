@@ -22,8 +22,8 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     /// Returns the time of the last change.
     fn updated_at(&self) -> Timestamp;
 
-    /// Returns a hash of members that are shown but not counted by the version, such as the last use of a key. The
-    /// `ETag` contains the hash. 0 if there are no such members.
+    /// Returns a number that changes with members that are shown but not counted by the version, such as the last
+    /// use of a key. The `ETag` contains the number. 0 if there are no such members.
     fn mark(&self) -> u64 {
         0
     }
@@ -36,14 +36,14 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
         vec![]
     }
 
-    /// Returns further ids in the JSON form whose resources are hidden from some callers. They are shown without
-    /// [`Resource::LINKS_PERMISSION`].
+    /// Returns further ids in the JSON form whose resources are hidden from some callers. These ids are shown
+    /// without [`Resource::LINKS_PERMISSION`].
     fn named_ids(&self) -> Vec<LinkedId> {
         vec![]
     }
 
-    /// Removes those of [`Resource::linked_ids`] and [`Resource::named_ids`] that `is_shown` denies. The result is for
-    /// display and never saved.
+    /// Removes the ids of [`Resource::linked_ids`] and [`Resource::named_ids`] for which `is_shown` is false. The
+    /// result is for display and never saved.
     fn retain_linked(&mut self, _is_shown: &dyn Fn(LinkedId) -> bool) {}
 
     /// Returns the person whose custom fields are in the JSON form. `None` if there are none.
@@ -65,7 +65,8 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
         parts.fold(self.mark(), |mark, part| mark.wrapping_mul(31).wrapping_add(part))
     }
 
-    /// Removes those of [`Resource::field_names`] that `is_shown` denies. The result is for display and never saved.
+    /// Removes the custom fields whose keys [`Resource::field_names`] returns and for which `is_shown` is false.
+    /// The result is for display and never saved.
     fn retain_fields(&mut self, _is_shown: &dyn Fn(&str) -> bool) {}
 }
 

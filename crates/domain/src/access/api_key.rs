@@ -107,11 +107,12 @@ pub struct ApiKey {
     /// The hash of the previous secret and the end of its overlap.
     #[serde(skip)]
     pub previous: Option<(KeyHash, Timestamp)>,
-    /// Time of the next reminder to org admins that the key expires. `None` after the last reminder, and for a key
-    /// that never expires.
+    /// Time of the next reminder to org admins that the key expires. `None` if no reminder is left, for a revoked
+    /// key, and for a key that never expires.
     #[serde(skip)]
     pub remind_at: Option<Timestamp>,
-    /// Due time of the event `api_key.expiring`. `None` after the event, and for a key that never expires.
+    /// Due time of the event `api_key.expiring`. `None` after the event, for a revoked key, for the key of a
+    /// portal link, and for a key that never expires.
     #[serde(skip)]
     pub expiring_due: Option<Timestamp>,
     /// Due time of the event `api_key.expiring` for the previous secret.
@@ -136,7 +137,8 @@ impl ApiKey {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| at < end)
     }
 
-    /// Returns the key of an erased person: revoked, and without name, networks and account, which may be personal.
+    /// Returns the key of an erased person: revoked, with a placeholder for the name, and without networks and
+    /// account. All three may be personal.
     #[must_use]
     pub fn closed_by_erasure(&self, at: Timestamp) -> Self {
         Self {
@@ -208,14 +210,14 @@ impl KeyReferences {
             let missing_connector = || DomainError::invalid("connector_id", ValueError::required());
             return if draft.scopes.is_scim() { Err(missing_connector()) } else { Ok(None) };
         };
-        let wrong = match (connector_reference.id, self.connector) {
+        let flaw = match (connector_reference.id, self.connector) {
             (Some(id), Some(connector::Type::Scim)) => return Ok(Some(id)),
             (Some(_), Some(connector::Type::CsvFeed)) => {
                 ValueError::new(Code::InvalidState, "must be a connector of the type scim")
             }
             (_, None) | (None, _) => connector_reference.not_found(),
         };
-        Err(DomainError::unprocessable("connector_id", wrong))
+        Err(DomainError::unprocessable("connector_id", flaw))
     }
 }
 

@@ -66,7 +66,7 @@ impl Asker {
     }
 }
 
-/// The text in place of the end of a key that has none.
+/// Text that stands for the end of a key that never expires.
 const ENDLESS: &str = "-";
 
 /// Writes the text that is stored beside an answer: the end in milliseconds, and the networks.
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn answer_of_another_key_needs_its_reach() {
+    fn other_key_needs_the_reach_of_the_asker_for_a_replay() {
         let asker = |key: u128, reach: &Reach| Asker {
             authority: Authority {
                 key: KeyId::from_ulid(Ulid(key)),
@@ -133,7 +133,7 @@ mod tests {
         };
         let (endless, office) = (reach(None, &[]), reach(Some(7), &["192.0.2.0/24"]));
         let table = [
-            // repeats the request, sent it first, gets the answer
+            // key that repeats the request, key that sent it first, the repetition gets the answer
             (asker(1, &office), Some(asker(1, &endless)), true),
             (asker(2, &endless), Some(asker(1, &office)), true),
             (asker(2, &office), Some(asker(1, &office)), true),

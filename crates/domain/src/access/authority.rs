@@ -85,7 +85,7 @@ impl fmt::Display for Authority {
     }
 }
 
-/// The error for a text that is no [`Authority`] and no [`Reach`](super::Reach).
+/// The error for a text that cannot be read as an [`Authority`] or a [`Reach`](super::Reach).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stored rights of a key cannot be read")]
 pub struct UnreadableAuthority;
@@ -119,7 +119,7 @@ pub(super) fn outlasts(end: Option<Timestamp>, other: Option<Timestamp>) -> bool
 }
 
 impl Permissions {
-    /// Returns the set with all scopes of the other added.
+    /// Returns the set with all scopes of `other` added.
     #[must_use]
     pub const fn with_all(self, other: Self) -> Self {
         Self(self.0 | other.0)
@@ -213,9 +213,10 @@ impl Caller {
         }
     }
 
-    /// Requires that the caller has all the access that it grants, no earlier end and no narrower networks. A role
-    /// grants no admin level (decisions B5, B7, B12). A session, or a key that it created, grants access only to keys
-    /// that end with the session (decision B10).
+    /// Requires that the caller may grant this access. The caller must manage keys of the person, have each scope
+    /// and the level, end no earlier than the granted key, and have all of its networks. A role grants no admin
+    /// level (decisions B5, B7, B12). A session, or a key that it created, grants access only to keys that end
+    /// with the session (decision B10).
     ///
     /// # Errors
     /// [`PermissionDenied::CannotGrant`].

@@ -159,7 +159,7 @@ impl Permissions {
         self.0 & (1 << scope as u8) != 0
     }
 
-    /// Returns `true` if this set has every scope of the other.
+    /// Returns `true` if this set has every scope of `other`.
     #[must_use]
     pub const fn cover(self, other: Self) -> bool {
         other.0 & !self.0 == 0
@@ -236,7 +236,8 @@ pub struct Caller {
     /// The identity provider whose bearer token authenticated the request instead of an API key (decision B11). `key`
     /// is then an id of the account at the provider. `None` for a request with an API key.
     pub identity_provider: Option<IdentityProviderId>,
-    /// The session that the key ends with: the key itself or the one that created it (decision B10).
+    /// The session that the key ends with: the key itself if it is a session, or the session that created the key.
+    /// `None` for a key that no session created (decision B10).
     pub session: Option<KeyId>,
     /// Expiry time of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
@@ -331,7 +332,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A caller with every scope and a key of the organization.
+    /// Creates a caller with every scope and a key of the organization.
     pub(crate) fn unbound(level: AccessLevel) -> Caller {
         Caller {
             tenant: Tenant::live(OrganizationId::from_ulid(Ulid(1))),
@@ -349,7 +350,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A caller with every scope and a standard key that acts for this person.
+    /// Creates a caller with every scope and a standard key that acts for this person.
     pub(crate) fn bound_caller(id: EmployeeId, is_org_admin: bool) -> Caller {
         Caller { person: Some(BoundPerson { id, is_org_admin }), ..unbound(AccessLevel::Standard) }
     }

@@ -27,10 +27,10 @@ pub(super) const NETWORKS: Checked<AllowedNetworks> = rule::rule(networks, || Sh
     is_set: true,
 });
 
-/// The networks from which a key can be used. Without networks, it can be used from everywhere.
+/// The networks from which a key can be used. Without networks, the key can be used from every address.
 ///
-/// The networks are canonical: no bits are set behind the prefix, IPv4-mapped networks are IPv4 networks, and none is
-/// there twice.
+/// The networks are canonical: no bits are set behind the prefix, IPv4-mapped networks are IPv4 networks, and
+/// there are no duplicates.
 ///
 /// ```
 /// use candor_domain::access::AllowedNetworks;
@@ -138,7 +138,8 @@ fn prefix_length(text: &str) -> Option<u8> {
     if is_plain { text.parse().ok() } else { None }
 }
 
-/// Returns the IPv4 network of an IPv4-mapped one, because clients with mapped addresses count as IPv4 clients.
+/// Converts an IPv4-mapped network to IPv4, because clients with mapped addresses count as IPv4 clients. Returns
+/// every other network unchanged.
 fn unmap_ipv4(network: IpNet) -> IpNet {
     let IpNet::V6(wide) = network else { return network };
     let narrow = wide.addr().to_ipv4_mapped().zip(wide.prefix_len().checked_sub(MAPPED_BITS));

@@ -170,7 +170,7 @@ impl Access {
         self.gives_access() || caller.person.is_some_and(|person| person.is_org_admin)
     }
 
-    /// Returns the only environment whose keys are admitted; `None` if keys of both are.
+    /// Returns the only environment whose keys are admitted; `None` if keys of both environments are admitted.
     #[must_use]
     pub const fn environment(&self) -> Option<Environment> {
         self.environment
@@ -182,9 +182,10 @@ impl Access {
         self.needs_full_sight
     }
 
-    /// Checks the requirements that do not depend on the request.
+    /// Checks the kind of the caller's key, the environment, the scope, and the need to see the whole data set, in
+    /// this order (decision A13).
     ///
-    /// The order is: kind of the key, environment, scope, the need to see the whole data set (decision A13).
+    /// The admin context is checked later, by [`Caller::require_admin`].
     ///
     /// # Errors
     /// [`PermissionDenied::ConnectorKey`], [`PermissionDenied::NoConnectorKey`],

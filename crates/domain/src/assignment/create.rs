@@ -59,7 +59,8 @@ pub struct References {
     pub external_ids: ExternalIdHolders<AssignmentKind>,
 }
 
-/// Checks the number of required submissions. The default is one per reviewer.
+/// Returns the number of required submissions: `wanted`, or `reviewers` if the request names none. Returns an
+/// error if `wanted` is larger than `reviewers`.
 fn required_count(wanted: Option<i64>, reviewers: usize) -> Result<usize, ValueError> {
     let required_count = wanted.map_or(Ok(reviewers), usize::try_from).unwrap_or(usize::MAX);
     if required_count <= reviewers {

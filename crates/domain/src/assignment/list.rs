@@ -24,7 +24,7 @@ pub struct Filter {
     pub due_date: Bounds<Date>,
     /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
-    /// Digests of metadata values, all of which an entry must have.
+    /// Digests of metadata values. An assignment must have all of them.
     pub metadata: Vec<[u8; 16]>,
     /// Id in another system.
     pub external_id: Option<String>,
@@ -59,7 +59,7 @@ impl Filter {
     }
 }
 
-/// Days since 1970-01-01 of 9999-12-31, the last day that a date can hold.
+/// The last day that a date can hold, 9999-12-31, in days since 1970-01-01.
 const LAST_DAY: i32 = 2_932_896;
 
 impl Assignment {

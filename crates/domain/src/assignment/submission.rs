@@ -28,8 +28,8 @@ const REVIEWER: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
     "Reviewer who submits. A key that acts for a person may omit it; another person returns 403. Required for \
      all other keys.",
 );
-/// Fields that an observation of a submission takes from the assignment and its reviewer.
-const GIVEN: &[&str] = &["employee_id", "author_id"];
+/// Fields that an observation of a submission takes from the assignment and from the reviewer who submits.
+const INHERITED: &[&str] = &["employee_id", "author_id"];
 
 /// Status of one reviewer's submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -82,7 +82,7 @@ impl SubmissionDraft {
         let reviewer = fields.required_or(&REVIEWER, own.map(Reference::from));
         let author = reviewer.clone();
         let each = move |fields: &mut Fields| {
-            fields.refuse(GIVEN);
+            fields.refuse(INHERITED);
             observation::Draft::read_of(fields, now, Some(about.into()), author.clone().map(Some))
         };
         let observations = Field::with_about(
@@ -187,7 +187,8 @@ fn repeated_external_ids(drafts: &[observation::Draft]) -> Vec<usize> {
     drafts.iter().enumerate().filter(is_repeated).map(|(at, _)| at).collect()
 }
 
-/// Creates the observations of a submission. If some are invalid, returns the problems of all of them.
+/// Creates the observations of a submission. Returns the problems of all invalid observations together. If there
+/// are none, returns the first conflict of an external id.
 fn create_observations(
     drafts: Vec<observation::Draft>,
     ids: impl Fn() -> ObservationId,

@@ -17,7 +17,7 @@ fn person(number: u128) -> EmployeeId {
     EmployeeId::from_ulid(Ulid(number))
 }
 
-/// An assignment with three reviewers that two submissions complete.
+/// Returns an open assignment with three reviewers, which two submissions complete.
 pub(crate) fn assignment() -> Assignment {
     let reviewer_ids: Vec<_> = [3, 4, 5].map(person).to_vec();
     Assignment {
@@ -269,7 +269,8 @@ fn each_status_accepts_only_its_actions() {
         (&[EventType::AssignmentCanceled][..], "assignment.cancel")
     );
     let canceled_assignment = cancellation.state;
-    // Per status: first submission, repeated submission, submission by a non-reviewer, cancel.
+    // Per status: submission by a pending reviewer, by a reviewer who has submitted, by a non-reviewer; then
+    // cancel.
     let table = [
         (&open, [Ok(()), Err(409), Err(422), Ok(())]),
         (&completed_assignment, [Err(409), Err(409), Err(409), Err(409)]),

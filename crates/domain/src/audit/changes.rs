@@ -106,9 +106,10 @@ fn members(text: &str) -> BTreeMap<String, &RawValue> {
     members.unwrap_or_default()
 }
 
-/// Returns the value of a JSON text as an entry keeps it, with the members of objects sorted by name. A large list or
-/// object is replaced by its length and its digest: the log proves what was there, and its size stays bounded by the
-/// number of changes. Texts stay whole up to [`TEXT_BYTES`], because they may be evidence.
+/// Returns the value of a JSON text as an entry keeps it, with the members of objects sorted by name. A list or
+/// object above [`VALUE_BYTES`], or a text above [`TEXT_BYTES`], is replaced by its length and its digest: the
+/// digest proves the value, and each entry stays small. The limit of texts is larger, because texts may be
+/// evidence.
 fn shorten_value(text: &str) -> Value {
     let value = json::parse(text.as_bytes()).unwrap_or(Value::Null);
     let most = match value {

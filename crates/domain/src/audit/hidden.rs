@@ -1,4 +1,4 @@
-//! Ids in the changes of a history that not every reader sees (decision C9).
+//! Hides the ids of resources that a reader may not see in the changes of a history (decision C9).
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::json::Value;
 use crate::visibility::LinkedId;
 
 impl AuditEntry {
-    /// Returns the ids in the changed values that not every reader sees.
+    /// Returns the ids of linked resources in the changed values. Some readers may not see such a resource.
     #[must_use]
     pub fn linked_ids(&self) -> BTreeSet<LinkedId> {
         let mut ids = BTreeSet::new();
@@ -18,12 +18,12 @@ impl AuditEntry {
         ids
     }
 
-    /// Removes the ids that are not shown: a value that is such an id becomes null, and a list loses the entries that
-    /// are such ids. A change whose two values become equal is omitted.
+    /// Removes the ids of linked resources for which `is_shown` is false: a value that is a hidden id becomes
+    /// null, and a list loses its entries that are hidden ids. A change whose two values become equal is omitted.
     pub fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
         self.changes.retain(|_, change| {
-            let is_less = [&mut change.from, &mut change.to].map(|value| hide(value, is_shown)).contains(&true);
-            !is_less || change.from.canonical() != change.to.canonical()
+            let has_hidden_id = [&mut change.from, &mut change.to].map(|value| hide(value, is_shown)).contains(&true);
+            !has_hidden_id || change.from.canonical() != change.to.canonical()
         });
     }
 }

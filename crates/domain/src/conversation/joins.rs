@@ -20,7 +20,7 @@ const MOST_PEOPLE: usize = 500;
 pub struct Joins(BTreeMap<EmployeeId, Timestamp>);
 
 impl Joins {
-    /// Returns `true` if every participant sees all messages.
+    /// Returns `true` if no person has a time: every participant sees all messages, and no one has left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -50,7 +50,8 @@ impl Conversation {
     /// see all messages.
     ///
     /// # Errors
-    /// [`PermissionDenied::RemovesOthers`]; `too_long` if over [`MOST_PEOPLE`] took part over time.
+    /// [`PermissionDenied::RemovesOthers`]; `too_long` if more than [`MOST_PEOPLE`] people took part over time,
+    /// the person that the conversation is about included.
     pub(super) fn set_participants(
         &mut self,
         caller: &Caller,

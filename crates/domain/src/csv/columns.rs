@@ -75,7 +75,8 @@ impl Column {
         }
     }
 
-    /// Returns `true` if the cells are compared with stored texts, without the white space around them.
+    /// Returns `true` if the cells are compared with stored texts or known words, without the white space around
+    /// the cells.
     pub(super) fn is_looked_up(&self) -> bool {
         let is_member = *self == Self::EXTERNAL_ID || self.name() == Some(ROLE);
         is_member || matches!(self, Self::ManagerEmail | Self::DepartmentName | Self::Status)
@@ -224,7 +225,8 @@ pub(super) fn names_addresses(name: &str) -> bool {
     Column::from_name(name) == Column::Email || guess(name) == Some("email")
 }
 
-/// Describes a file without a column of addresses: another separator, or headers with other names.
+/// Returns the problem of a header without a column of addresses. The message names the separator of the file if
+/// it is no comma, or else the columns and the names that they probably need.
 fn missing_email(names: &[&str], columns: &[Column]) -> ValueError {
     let has_separator = |by: char| names.iter().any(|name| name.split(by).count() > 1);
     if let Some((_, what)) = OTHER_SEPARATORS.into_iter().find(|(by, _)| has_separator(*by)) {

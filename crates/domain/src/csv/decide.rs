@@ -299,8 +299,8 @@ fn change(
 ) -> Result<Vec<Decision<Employee>>, RowRejection> {
     let RowContext { known, options, .. } = judge;
     let mut decisions = Vec::new();
-    let free = options.connector.filter(|_| stored.connector_id.is_none());
-    decisions.extend(free.and_then(|connector| connector.manage(stored, options.at)));
+    let new_connector = options.connector.filter(|_| stored.connector_id.is_none());
+    decisions.extend(new_connector.and_then(|connector| connector.manage(stored, options.at)));
     let patch = Patch { manager: wanted.manager.reference(), department: wanted.department.reference(), ..patch };
     let managed_fields =
         stored.connector_id.and_then(|connector| known.managed.get(&connector)).cloned().unwrap_or_default();

@@ -7,7 +7,8 @@ use crate::id::EmployeeId;
 /// The manager of each person with a manager.
 pub(super) type Lines = HashMap<EmployeeId, EmployeeId>;
 
-/// Returns the people who would be their own manager, directly or through others.
+/// Returns the people on cycles: those who would be their own manager, directly or through other managers. Follows
+/// the lines up from the people of `from`.
 pub(super) fn find_cycles(lines: &Lines, from: impl Iterator<Item = EmployeeId>) -> HashSet<EmployeeId> {
     let mut cycles = HashSet::new();
     // The number of the last walk that met each person. A walk that meets a person twice has found a cycle.

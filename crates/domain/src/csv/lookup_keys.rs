@@ -24,8 +24,8 @@ pub struct LookupKeys {
 const ADDRESS_BYTES: usize = 4 * EMAIL_CHARS;
 
 impl File {
-    /// Returns the keys by which the stored rows that the file refers to are found, and reports the progress after each
-    /// row.
+    /// Returns the keys by which the stored rows that the file refers to are found. Reports the work on each row
+    /// to `progress`, in cells.
     #[must_use]
     pub fn lookup_keys(&self, progress: &mut CellCounter<'_>) -> LookupKeys {
         let (mut emails, mut external_ids, mut departments) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -74,8 +74,9 @@ impl CsvRow {
         }
     }
 
-    /// Returns the work of making the keys of the row, in cells. Each character outside of ASCII is decomposed, folded
-    /// and composed, or encoded, which takes as long as the lookup of a cell.
+    /// Returns the work of making the keys of the row, in cells: one, plus one for each byte of a key that has
+    /// characters outside of ASCII or an encoded domain (`xn--`). Folding or encoding a character takes as long as
+    /// the lookup of a cell.
     pub(super) fn key_work(&self) -> usize {
         let keys = [Some(&self.email_key), self.manager_key.as_ref(), self.department_key.as_ref()];
         let slow_keys = keys.into_iter().flatten().filter(|key| !key.is_ascii() || key.contains("xn--"));

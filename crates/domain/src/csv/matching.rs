@@ -69,8 +69,8 @@ impl<'a> Index<'a> {
     }
 }
 
-/// Matches the rows without an outcome. Rejects malformed rows, rows about the same person, and rows that take
-/// another person's address.
+/// Matches the rows without an outcome to people. Skips duplicates, and rejects malformed rows, rows about the
+/// same person, and rows that take another person's address.
 pub(super) fn match_rows(
     file: &File,
     index: &Index<'_>,
@@ -94,7 +94,7 @@ pub(super) fn match_rows(
     targets
 }
 
-/// Marks earlier rows with the address of a later one: the last row of an address wins (decision E1).
+/// Marks each row whose address a later row has as a duplicate: the last row of an address wins (decision E1).
 fn skip_duplicates(file: &File, outcomes: &mut [Option<RowOutcome>]) {
     let mut addresses = std::collections::HashSet::new();
     for (row, outcome) in file.rows.iter().zip(outcomes).rev() {
@@ -119,7 +119,7 @@ fn check_form(row: &CsvRow) -> Result<(), RowRejection> {
     problems.or(()).map_err(|problems| RowRejection::from_problems(&problems))
 }
 
-/// Rejects rows about the same person that were found by different keys, because they contradict each other.
+/// Rejects rows with different addresses that are about one person, because the rows contradict each other.
 fn reject_same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [Option<RowOutcome>]) {
     #[derive(PartialEq, Eq, PartialOrd, Ord)]
     enum Person<'a> {
@@ -136,10 +136,10 @@ fn reject_same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [O
             rows.entry(person).or_default().push(at);
         }
     }
-    for several in rows.into_values().filter(|rows| rows.len() > 1) {
-        let numbers: Vec<_> = several.iter().take(10).map(|at| file.rows[*at].number.to_string()).collect();
+    for rows_of_person in rows.into_values().filter(|rows| rows.len() > 1) {
+        let numbers: Vec<_> = rows_of_person.iter().take(10).map(|at| file.rows[*at].number.to_string()).collect();
         let message = format!("rows {} are about one person", numbers.join(", "));
-        for at in several {
+        for at in rows_of_person {
             outcomes[at] = Some(RowOutcome::Reject(RowRejection::conflict(message.clone())));
         }
     }

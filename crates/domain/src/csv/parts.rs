@@ -36,7 +36,8 @@ impl FailedRows {
         }
     }
 
-    /// Converts a problem, and its sentence in the message of its row.
+    /// Converts the row numbers of a problem. `message` is the message of the row, whose copy of the problem's
+    /// text is converted too.
     fn convert_problem(&self, part: &Part, here: u32, problem: &mut Value, message: &mut String) {
         let mut text = part.renumber_rows(problem["message"].as_str().unwrap_or_default());
         let is_unknown =
@@ -111,7 +112,8 @@ fn quoted_length(text: &str) -> usize {
     1
 }
 
-/// Returns the row whose correction solves all problems of a row.
+/// Returns the row whose correction solves all problems of the row of `error`, or `None` if the problems have no
+/// common cause.
 fn common_cause(error: &Value) -> Option<u32> {
     let mut causes = error["problems"].as_array()?.iter().map(|problem| number_of(&problem["caused_by_row"]));
     let first = causes.next()??;

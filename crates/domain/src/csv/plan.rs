@@ -67,7 +67,7 @@ pub fn plan(
     plan_in_pieces(file, known, applied, options, ids, &mut |_| {})
 }
 
-/// Decides as [`plan`] does, and reports the progress after each row.
+/// Decides as [`plan`] does, and reports the work on rows to `progress`, in cells.
 #[must_use]
 pub fn plan_in_pieces(
     file: &File,
@@ -208,7 +208,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns the new manager of a row's person, or `None` if the manager does not change.
+    /// Returns the new manager of a row's person: `Some(None)` if the person has no manager any more, `None` if
+    /// the manager does not change or the row is not decided.
     fn moves_to(&self, at: usize) -> Option<Option<EmployeeId>> {
         let manager_after = self.decided[at].as_ref()?.manager;
         let manager_before = self.stored_employee(at).and_then(|person| person.manager_id);
@@ -259,8 +260,8 @@ impl Planner<'_> {
             on_cycle.sort_unstable();
             (self.progress)(self.outcomes.len());
             let on_cycle = on_cycle.into_iter().map(|at| (at, self.reporting_cycle(at))).collect();
-            for gone in self.reject(on_cycle) {
-                let Some(person) = self.person(gone) else { continue };
+            for rejected_row in self.reject(on_cycle) {
+                let Some(person) = self.person(rejected_row) else { continue };
                 set_manager(&mut lines, person, self.known.lines.get(&person).copied());
                 changed_rows.push(person);
             }

@@ -87,7 +87,7 @@ impl File {
         Self::read_in_pieces(bytes, &mut |_| {})
     }
 
-    /// Reads a file, and reports the progress after each row.
+    /// Reads a file, and reports the work on each row to `progress`, in cells.
     ///
     /// # Errors
     /// [`UnreadableFile`]; no row of such a file may be applied.
@@ -136,8 +136,9 @@ impl File {
         check_ignored(&mut self.unknown, names)
     }
 
-    /// Returns the work on a row, in cells: one for each column of the file, because a lookup scans the columns, one
-    /// more, and one for each [`BYTES_OF_A_CELL`] bytes of text, because checks read every character.
+    /// Returns the work on a row, in cells. It is one, plus the number of columns of the file, because a lookup
+    /// scans the columns, plus the number of bytes of text divided by [`BYTES_OF_A_CELL`], because checks read
+    /// every character.
     pub(super) const fn row_cells(&self, row: &CsvRow) -> usize {
         self.columns.len() + 1 + row.cells.bytes() / BYTES_OF_A_CELL
     }

@@ -18,7 +18,8 @@ const KINDS: [(&[u8], &str); 6] = [
     (b"\xfe\xff", "The file is a text in UTF-16"),
 ];
 
-/// Returns a sentence about a file that is no CSV in UTF-8, by its first bytes.
+/// Returns a sentence that names the kind of a file that is no CSV in UTF-8, by its first bytes. `None` if they
+/// are those of no other kind.
 pub(super) fn other_kind(bytes: &[u8]) -> Option<String> {
     let advice = "save it as CSV UTF-8";
     if let Some((_, kind)) = KINDS.iter().find(|(first, _)| bytes.starts_with(first)) {
@@ -38,7 +39,7 @@ pub(super) fn other_kind(bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// Returns `true` for the line `sep=,` by which spreadsheets name the separator. It is no row.
+/// Returns `true` for the line `sep=,` by which spreadsheets name the separator. Such a line is no header.
 fn is_separator_line(record: &Record<'_, '_>) -> bool {
     record.raw.trim_end_matches(['\r', '\n', ' ']).eq_ignore_ascii_case("sep=,")
 }
@@ -50,7 +51,7 @@ fn has_column_names<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
 }
 
 /// Searches the next [`HEADER_ROWS`] rows for the header, because many programs write titles above it. Returns a
-/// sentence that names its row and the remedy.
+/// sentence that names the row of the header and the remedy, or `None` if no row looks like the header.
 fn find_header(scanner: &mut Scanner<'_>) -> Option<String> {
     for _ in 0..HEADER_ROWS {
         let record = scanner.next().ok()??;

@@ -16,7 +16,8 @@ pub(super) struct RowCells {
 }
 
 impl RowCells {
-    /// Creates an empty list with the room that the cells of a record need: thousands of rows are kept in memory.
+    /// Creates an empty list with exactly the room that the cells of a record need: thousands of rows are kept in
+    /// memory, and a list that grows would waste a part of its room.
     pub(super) fn for_record(record: &Record<'_, '_>) -> Self {
         let count = record.cells.iter().filter(|cell| !cell.is_empty()).count();
         Self { text: String::with_capacity(record.raw.len()), ends: Vec::with_capacity(count) }

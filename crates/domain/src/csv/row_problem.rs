@@ -107,7 +107,8 @@ impl RowRejection {
         rejection
     }
 
-    /// Returns the row whose correction solves all problems of this one.
+    /// Returns the number of the row whose correction solves all problems of this row, or `None` if the problems
+    /// have no common cause.
     pub(super) fn cause(&self) -> Option<u32> {
         let mut causes = self.problems.iter().map(|problem| problem.caused_by_row);
         let first = causes.next()??;
@@ -131,8 +132,9 @@ impl RowRejection {
         self.problems.extend(other.problems.into_iter().filter(|problem| !fields.contains(&problem.field)));
     }
 
-    /// Returns `true` if the shape of the row is wrong, so that its cells have no meaning.
-    pub(super) fn is_of_shape(&self) -> bool {
+    /// Returns `true` if the row is truncated or has more cells than the header, so that its cells have no
+    /// meaning.
+    pub(super) fn has_wrong_shape(&self) -> bool {
         self.problems.iter().any(|problem| problem.field == ROW && matches!(problem.code, RowCode::Field(_)))
     }
 
@@ -176,7 +178,8 @@ impl RowRejection {
     }
 }
 
-/// Describes an address whose row was not imported. `cause` is the row to correct.
+/// Returns the message for the address of a person whose row, `row`, was not imported. `cause` is the row to
+/// correct.
 pub(super) fn not_imported(row: u32, cause: u32) -> String {
     let reason = if row == cause { String::new() } else { format!(" because of row {cause}") };
     format!("is in row {row}, which was not imported{reason}: correct that row first")

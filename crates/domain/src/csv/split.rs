@@ -79,7 +79,8 @@ struct Piece<'a> {
 }
 
 /// Divides a file into parts of at most `most_rows` rows and `most_bytes` bytes. A manager is in an earlier part
-/// than a report, or in the same, so that no row depends on a later part.
+/// than a report, or in the same part, so that no row depends on a later part. Only rows on or below a cycle may,
+/// and they come last.
 ///
 /// # Errors
 /// [`UnreadableFile`], as for a file that is sent whole.
@@ -127,8 +128,8 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
     Ok(Split { parts, duplicates, unknown })
 }
 
-/// Drops earlier rows of an address: the last row wins (decision E1), but in parts the earlier ones would be
-/// applied first.
+/// Drops each row whose address a later row has. The last row of an address wins (decision E1), but an earlier
+/// part could apply an earlier row.
 fn drop_duplicates(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     let mut addresses = HashSet::new();
     pieces.reverse();
@@ -137,7 +138,7 @@ fn drop_duplicates(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// Sorts managers before their reports. People on a cycle come last.
+/// Sorts managers before their reports. People on or below a cycle come last.
 fn sort_managers_first(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     let place: HashMap<&str, usize> =
         pieces.iter().enumerate().map(|(at, piece)| (piece.email.as_str(), at)).collect();

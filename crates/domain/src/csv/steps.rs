@@ -40,9 +40,9 @@ impl Plan {
         judge.decide(row, step.id, person_before, step.wanted)
     }
 
-    /// Returns the planned change of each row, and reports the progress after each. `names` has the names of stored
-    /// people and departments that `known` lacks. Stored values are left out unless `shows_stored`, because a write
-    /// scope alone does not permit reading (decision B3).
+    /// Returns the planned change of each row, and reports the work on each row to `progress`, in cells. `names`
+    /// has the names of stored people and departments that `known` lacks. Stored values are left out unless
+    /// `shows_stored`, because a write scope alone does not permit reading (decision B3).
     ///
     /// # Errors
     /// The errors of [`Plan::decisions`].

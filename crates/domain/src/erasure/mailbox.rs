@@ -123,27 +123,28 @@ fn is_boundary(before: &str) -> bool {
     ends_with_escape(before) || !before.ends_with(continues_local)
 }
 
-/// Returns `true` if a letter continues a domain. `rest` begins with it. A full stop behind an address ends a sentence,
-/// unless the domain goes on.
+/// Returns `true` if a letter continues a domain. `rest` is the text from the letter on. A full stop behind an
+/// address ends a sentence, unless the domain goes on.
 fn continues_domain(letter: char, rest: &str) -> bool {
     let is_within = || rest[1..].starts_with(char::is_alphanumeric);
     letter.is_alphanumeric() || letter == '-' || (letter == '.' && is_within())
 }
 
-/// Returns `true` for a character that is in no domain, in any spelling.
+/// Returns `true` for a character that no spelling of a domain contains.
 fn ends_domain(letter: char) -> bool {
     letter.is_whitespace() || (letter.is_ascii_punctuation() && !"-.[]:".contains(letter))
 }
 
-/// Returns `true` if a JSON text ends with an escape, such as `\n` or `\u00a0`. Its letters are no part of an address.
+/// Returns `true` if a JSON text ends with an escape, such as `\n` or `\u00a0`. The letters of the escape are no
+/// part of an address.
 fn ends_with_escape(text: &str) -> bool {
     let escape = |length: usize| text.len().checked_sub(length).and_then(|at| text.get(at..));
     let is_short = escape(2).is_some_and(|end| end.starts_with('\\') && end.ends_with(['b', 'f', 'n', 'r', 't']));
     is_short || escape(6).is_some_and(|end| end.starts_with("\\u"))
 }
 
-/// Replaces escapes such as `\u{308}` by their letters. Messages about files have them in place of accents; in JSON the
-/// backslash is doubled.
+/// Replaces escapes such as `\u{308}` by their letters. Messages about files have such escapes in place of
+/// accents. In JSON, the backslash of an escape is doubled.
 fn without_escapes(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,5 @@
-//! Finds ids and the address of an erased person in stored texts.
+//! Finds the id, the addresses and the names of an erased person, and the ids of erased resources, in stored
+//! texts.
 
 use std::collections::HashSet;
 
@@ -48,7 +49,8 @@ pub struct Mentions {
 }
 
 impl Mentions {
-    /// Creates the set for a person with these erased resources. `email` is `None` if it is not known any more.
+    /// Creates the mentions of a person with these erased resources. `email` is `None` if it is not known any
+    /// more.
     #[must_use]
     pub fn new(person: EmployeeId, erased: impl IntoIterator<Item = [u8; 16]>, email: Option<&str>) -> Self {
         let ids = erased.into_iter().chain([person.to_bytes()]).collect();
@@ -123,7 +125,8 @@ impl Mentions {
         self.ids.has(text)
     }
 
-    /// Returns `true` if a text of this time contains an erased id or an address of the person.
+    /// Returns `true` if a text of this time contains an erased id, or an address that was still the person's at
+    /// this time.
     #[must_use]
     pub fn occur_in(&self, text: &str, at: Timestamp) -> bool {
         let has_id = text
@@ -143,8 +146,9 @@ impl Mentions {
     }
 }
 
-/// Returns the new data of an event after the erasure; `at` is the time of the event. `None` if the data stays: it was
-/// erased before, a legal hold keeps its resource, or the event is not about the person or an erased resource.
+/// Returns the new data of an event after the erasure; `at` is the time of the event. `None` if the data stays: it
+/// was erased before, a legal hold keeps its resource, the event announces an erasure, or the data tells nothing
+/// of the person or an erased resource.
 ///
 /// The messages of the person, conversations about the person or an erased resource, and connectors stay stored, so
 /// their events lose only the texts. A copy that follows the feed then equals the stored data.

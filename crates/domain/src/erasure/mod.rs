@@ -246,7 +246,8 @@ impl Erasure {
         kept < self.kept_by_hold
     }
 
-    /// Records that some legal holds have ended, and postpones the removal of the `kept` rows that others still keep.
+    /// Records that some legal holds have ended, and postpones the removal of the `kept` rows that other holds
+    /// still keep.
     pub fn continue_after_hold(&self, kept: u32, at: Timestamp) -> Decision<Self> {
         Decision::for_change(self, self.wait_for_holds(kept, at), "erasure.continue", vec![])
     }

@@ -17,7 +17,7 @@ const CURSOR_KIND: u8 = b'x';
 /// Length of a cursor in bytes: kind, digest, time, position of the feed, resource, id.
 const CURSOR_BYTES: usize = 1 + 8 + 8 + 8 + 16 + 1 + 16;
 
-/// A row in the order of an export.
+/// A place in the order of an export: a row, or the beginning of a resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "fields named after their types")]
 pub struct ExportPlace {

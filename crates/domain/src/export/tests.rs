@@ -39,17 +39,17 @@ fn resources_are_read_once_each_in_the_order_of_the_lines() {
         let error = parse(&[("resources", wrong)], tenant(1));
         assert_eq!(error, Err(vec![("resources".to_owned(), Code::InvalidEnum)]), "{wrong}");
     }
-    let duplicate_resource = parse(&[("resources", "employees"), ("resources", "messages")], tenant(1));
-    assert_eq!(duplicate_resource, Err(vec![("resources".to_owned(), Code::InvalidFormat)]));
+    let repeated_parameter = parse(&[("resources", "employees"), ("resources", "messages")], tenant(1));
+    assert_eq!(repeated_parameter, Err(vec![("resources".to_owned(), Code::InvalidFormat)]));
 }
 
 #[test]
 fn cursor_is_bound_to_data_set_and_resources() {
     let some = [ExportedResource::Employees, ExportedResource::Messages];
-    let cursor_text = cursor(NOW, ExportedResource::Messages);
-    let text = cursor_text.to_text(tenant(1), &some);
+    let messages_cursor = cursor(NOW, ExportedResource::Messages);
+    let text = messages_cursor.to_text(tenant(1), &some);
     let read = |resources: &str, tenant| parse(&[("resources", resources), ("cursor", &text)], tenant);
-    assert_eq!(read("messages,employees", tenant(1)).unwrap().from, Some(cursor_text));
+    assert_eq!(read("messages,employees", tenant(1)).unwrap().from, Some(messages_cursor));
     let cursor_error = || Err(vec![("cursor".to_owned(), Code::InvalidFormat)]);
     assert_eq!(read("messages", tenant(1)), cursor_error());
     assert_eq!(read("messages,employees,summaries", tenant(1)), cursor_error());

@@ -1,5 +1,5 @@
-//! Algorithms of signatures that are accepted (RFC 7518, RFC 8037). The list is that of the service: a token names one
-//! of them, and the key must fit.
+//! Algorithms of signatures that are accepted (RFC 7518, RFC 8037). The service sets the list: a token names one
+//! of its algorithms, and the key must fit the algorithm.
 
 use ring::digest::{self, SHA256, SHA384, SHA512};
 use ring::signature::{

@@ -8,8 +8,8 @@ use crate::time::Timestamp;
 /// Time before the end at which the event is due, in milliseconds: 7 days.
 const LEAD_MILLIS: i64 = 7 * 86_400_000;
 
-/// Returns the due time of the event: 7 days before the end. If the end is at most 7 days after `now`, the event is
-/// due when a quarter of that time is left.
+/// Returns the due time of the event: 7 days before the end. If the end is at most 7 days after `now`, the event
+/// is due when a quarter of the time from `now` to the end is left.
 pub(super) fn due(end: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let end = end?.millis();
     let remaining_millis = (end - now.millis()).max(0);

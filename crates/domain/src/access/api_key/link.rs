@@ -1,7 +1,7 @@
 //! Portal links: API keys whose secret is handed out once, for the code of a link into the console (decision B8).
 //!
-//! A link is an API key from the start, so that it is listed, audited and revoked like one. Until the link is
-//! opened, the key stores the hash of the link's code and authenticates nothing.
+//! A link is an API key from the start, so that it is listed, audited and revoked like every other API key. Until
+//! the link is opened, the key stores the hash of the link's code and authenticates nothing.
 
 use std::net::IpAddr;
 

@@ -27,15 +27,15 @@ pub struct Holder {
 }
 
 impl KeyRecord {
-    /// Returns the caller for a secret with this hash, or `None` if the secret is not valid at `at` (§5, decision
-    /// B5). Returns `None` also for a session and for every key that a session created, because this record does not
-    /// tell if the session has ended (decision B10).
+    /// Returns the caller for a secret with this hash, or `None` if the secret is not valid at `at` or the key is
+    /// off because of its person (§5, decision B5). Returns `None` also for a session and for every key that a
+    /// session created, because this record does not tell if the session has ended (decision B10).
     #[must_use]
     pub fn authenticate(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         if self.key.session_root().is_some() { None } else { self.authenticate_key(hash, at) }
     }
 
-    /// Returns the caller of the key itself, without the rules of its session.
+    /// Returns the caller for a secret with this hash, without a check that the session of the key has not ended.
     pub(crate) fn authenticate_key(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         let key = &self.key;
         let person = match (key.employee_id, self.holder) {
@@ -67,15 +67,16 @@ impl KeyRecord {
 }
 
 impl KeyRecord {
-    /// Returns `true` if a secret with this hash is the key's, and neither the secret nor the key has ended.
+    /// Returns `true` if this is the hash of a valid secret of the key: the key is neither revoked nor expired,
+    /// and has no unopened portal link. The previous secret is valid until its overlap ends.
     #[must_use]
     pub fn is_good(&self, hash: KeyHash, at: Timestamp) -> bool {
         let key = &self.key;
         // Until the portal link of a key is opened, `key.hash` is the hash of the link's code.
         let is_open = key.link_expires_at.is_none();
-        let current =
+        let is_current =
             key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
-        current && is_open && key.is_valid(at)
+        is_current && is_open && key.is_valid(at)
     }
 }
 

@@ -9,7 +9,8 @@ pub const MAX_OF_ORGANIZATION: u32 = 200;
 /// Maximum number of valid keys that act for one person.
 pub const MAX_OF_PERSON: u32 = 20;
 
-/// Bound on the number of valid keys that act for one person, or of all valid keys that act for no person.
+/// Bound on the number of valid keys that act for one person, or of valid keys of an organization that act for no
+/// person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyRoom {
     /// Person that the keys act for; `None` for the keys of the organization.

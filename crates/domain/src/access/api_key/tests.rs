@@ -162,7 +162,7 @@ fn prolonging_a_key_requires_its_scopes() {
     let (less, as_much) = (set(&[SettingsWrite]), set(&[ObservationsRead, ObservationsWrite, SettingsWrite]));
     let time_after = |seconds| NOW.plus_seconds(seconds);
     let table = [
-        // the end before, the end wanted, whether that is later
+        // stored end, wanted end, wanted end is later
         (Some(time_after(60)), Some(time_after(61)), true),
         (Some(time_after(60)), None, true),
         (Some(time_after(60)), Some(time_after(60)), false),
@@ -189,7 +189,7 @@ fn prolonging_a_key_requires_its_scopes() {
 fn granted_end_is_limited_to_the_granters_own() {
     let time_after = |seconds| Some(NOW.plus_seconds(seconds));
     let table = [
-        // the granter's end, the end given, whether that is allowed
+        // end of the granter's key, end of the new key, allowed
         (None, None, true),
         (None, time_after(60), true),
         (time_after(60), None, false),

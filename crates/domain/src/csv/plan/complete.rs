@@ -15,7 +15,7 @@ impl Planner<'_> {
             self.count_row(at);
             self.outcomes[at] = match self.outcomes[at].take() {
                 // The cells of a truncated or shifted row have no meaning.
-                Some(RowOutcome::Reject(rejection)) if !rejection.is_of_shape() => {
+                Some(RowOutcome::Reject(rejection)) if !rejection.has_wrong_shape() => {
                     Some(RowOutcome::Reject(self.complete_rejection(at, rejection)))
                 }
                 other => other,
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn report_of_a_failed_manager_names_that_as_well() {
+    fn row_below_a_rejected_manager_names_the_missing_manager() {
         let text = "email,first_name,last_name,role,manager_email\n\
              a@example.com,A,X,boss,\nb@example.com,B,X,boss,a@example.com\nc@example.com,C,X,,c@example.com\n";
         let problem_lists: Vec<_> = errors(text).iter().map(problems).collect();

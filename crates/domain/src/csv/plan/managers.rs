@@ -94,7 +94,7 @@ impl Planner<'_> {
         let mut rejected_rows = Vec::new();
         let mut next = rows;
         while !next.is_empty() {
-            let mut bereft = Vec::new();
+            let mut rows_without_manager = Vec::new();
             for (at, rejection) in next {
                 if self.outcomes[at].is_some() {
                     continue;
@@ -104,10 +104,10 @@ impl Planner<'_> {
                 rejected_rows.push(at);
                 let key = &self.file.rows[at].email_key;
                 if self.providers.get(key) == Some(&at) {
-                    bereft.extend(self.dependents.get(key).into_iter().flatten().copied());
+                    rows_without_manager.extend(self.dependents.get(key).into_iter().flatten().copied());
                 }
             }
-            next = bereft.into_iter().map(|at| (at, self.missing_manager(at))).collect();
+            next = rows_without_manager.into_iter().map(|at| (at, self.missing_manager(at))).collect();
         }
         rejected_rows
     }
