@@ -164,7 +164,8 @@ pub const READ_DAYS: i64 = 90;
 /// Default retention of an unread notification, in days.
 pub const UNREAD_DAYS: i64 = 365;
 
-/// Length of an excerpt, in characters. Bounds storage, as one text may be quoted in many notifications.
+/// Maximum length of an excerpt, in characters, without the ellipsis. Many notifications may quote one text, so
+/// the limit bounds storage.
 const EXCERPT_CHARS: usize = 200;
 /// Maximum number of notifications that one `POST /notifications/read_all` marks as read, the oldest first.
 pub const MAX_READ_AT_ONCE: u16 = 1_000;

@@ -75,7 +75,7 @@ pub struct BearerAccount<'a> {
 /// Returns the provider of a token among those that hold proofs of its audiences.
 ///
 /// # Errors
-/// Returns the cause for which it is none of them.
+/// Returns the cause for which the token is for none of them.
 pub fn choose_provider<'p, P: Copy>(
     token: &SignedToken<'_>,
     providers: &'p [(P, &'p IdentityProvider)],

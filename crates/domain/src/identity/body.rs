@@ -116,8 +116,8 @@ pub struct Patch {
     pub(super) status: Option<Status>,
 }
 
-/// Reads an issuer: a URL without user, query and fragment, kept as the client gave it. Tokens name it letter by
-/// letter. [`Draft::require_https`] refuses plain http where the operator trusts no network.
+/// Reads an issuer: a URL without user, query and fragment, kept as the client gave it. Tokens must name the
+/// issuer letter by letter. [`Draft::require_https`] refuses plain http where the operator trusts no network.
 fn parse_issuer(text: &str) -> Result<String, ValueError> {
     let issuer = ReceiverUrl::parse(text)?;
     if !matches!(issuer.url().scheme(), "https" | "http") || text.contains(['?', '#']) {

@@ -34,7 +34,7 @@ impl IdentityProvider {
         if usize::try_from(MAX_PROVIDERS).is_ok_and(|most| count < most) {
             return Ok(());
         }
-        let message = format!("must be at most {MAX_PROVIDERS} in an organization; delete one first");
+        let message = format!("must be at most {MAX_PROVIDERS} identity providers in an organization; delete one first");
         Err(DomainError::unprocessable("identity_providers", ValueError::new(Code::LimitReached, message)))
     }
 
@@ -145,7 +145,7 @@ impl IdentityProvider {
         Ok(Some(decision))
     }
 
-    /// Deletes the provider. Its events show it as it was.
+    /// Deletes the provider. The event shows the provider as it was.
     pub fn delete(&self, at: Timestamp) -> Decision<Self> {
         let state = Self { updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         let mut audit = AuditDraft::new(self, "identity_provider.delete");
@@ -189,8 +189,8 @@ impl IdentityProvider {
         }
     }
 
-    /// Returns `true` if the change from `before` only renames or disables the provider, or narrows its scopes, admin
-    /// sessions or the lifetime of its sessions.
+    /// Returns `true` if the change from `before` only renames or disables the provider, or narrows its scopes,
+    /// admin sessions or the lifetime of its sessions, or limits bearer tokens to the scopes that they name.
     fn only_narrows(&self, before: &Self) -> bool {
         let status = if self.status == Status::Disabled { before.status } else { self.status };
         let rest = Self {

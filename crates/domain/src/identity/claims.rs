@@ -88,8 +88,8 @@ pub fn find_provider<'p, P>(
     if token.claimed_issuer() == Some(rules.issuer.as_str()) { Ok(provider) } else { Err(TokenFlaw::Issuer) }
 }
 
-/// Returns the permissions of a bearer token: those of its provider, limited to those that it names. A token that names
-/// none has all of them, or none if the provider's tokens must name theirs.
+/// Returns the permissions of a bearer token: the permissions of its provider that the token names. A token that
+/// names no permission has all permissions of the provider, or none if `must_name`.
 #[must_use]
 pub fn effective_permissions(of_provider: Permissions, named: Permissions, must_name: bool) -> Permissions {
     if named == Permissions::NONE && !must_name {
@@ -142,7 +142,7 @@ impl TokenSubject {
     }
 }
 
-/// Times and authentication of a token whose times are in order.
+/// The times of a token, checked against the present time, and its claims.
 struct Times<'c> {
     claims: &'c Object,
     now: i64,

@@ -194,7 +194,7 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Checks the lists of abilities. A provider that does not state one may have the ability.
+    /// Checks the lists of abilities. A provider that does not state a list may have the ability.
     fn check_lists(&mut self) {
         let is_accepted = |word: &str| TokenAlgorithm::from_word(word).is_ok();
         let checks: [AbilityCheck<'_>; 3] = [

@@ -76,7 +76,7 @@ impl KeyCache {
         let is_fresh = usable_keys.is_some_and(|stored| stored.is_within(stored.fresh_seconds, now));
         let is_known = usable_keys.is_some_and(|stored| key_id.is_none_or(|id| stored.keys.has_key(id)));
         let usable_keys = usable_keys.map(|stored| Arc::clone(&stored.keys));
-        // While fetches fail, a request does not wait for the next one.
+        // While fetches fail, a request with known keys does not wait for the next fetch.
         if let Some(keys) = usable_keys.clone().filter(|_| is_known && (is_fresh || self.has_failed)) {
             return if self.begin_refresh(now) { KeyPlan::Refresh(keys) } else { KeyPlan::Use(keys) };
         }
@@ -91,7 +91,8 @@ impl KeyCache {
         KeyPlan::Fetch
     }
 
-    /// Begins a fetch if three quarters of the time for which the keys are fresh are over. New keys then come before a
+    /// Begins a fetch if three quarters of the time for which the keys are fresh are over, no fetch is running,
+    /// and none began within [`RETRY_SECONDS`]. Returns `true` if it began one. New keys then come before a
     /// request has to wait for them.
     fn begin_refresh(&mut self, now: Timestamp) -> bool {
         let is_due = |stored: &StoredKeys| !stored.is_within(stored.fresh_seconds * 3 / 4, now);

@@ -14,7 +14,7 @@ use crate::json::{Object, Value};
 pub const MAX_KEYS: usize = 100;
 /// Sizes of RSA moduli that are used, in bits. Smaller ones are weak, larger ones cost too much time.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
-/// Maximum size of an RSA exponent, in bytes, as ring has it.
+/// Maximum size of an RSA exponent, in bytes: the limit of ring.
 const MAX_EXPONENT_BYTES: usize = 5;
 /// Size of a coordinate of the curve P-256, in bytes.
 const P256_BYTES: usize = 32;

@@ -1,5 +1,5 @@
-//! Decision which person an account of a provider signs in as: the stored link, or the first link by the provider's
-//! rule.
+//! Decides which person an account of a provider signs in as: by the stored link, or by the provider's rule for
+//! the first link.
 
 use strum::{IntoStaticStr, VariantArray};
 
@@ -166,7 +166,8 @@ fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<Sign
     Ok(SignInDecision { person: person.id, is_new_link: true, accepts_invitation })
 }
 
-/// Returns `true` if the sign-in accepts an invitation.
+/// Returns `true` if the sign-in accepts an invitation, `false` if the person is active. Refuses a deactivated
+/// person, and an invited person whom the `externalId` finds.
 fn accept_status(rule: LinkRule, status: Status) -> Result<bool, LinkRefusal> {
     match (status, rule) {
         (Status::Active, _) => Ok(false),

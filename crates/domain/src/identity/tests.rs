@@ -32,7 +32,7 @@ pub(super) fn provider(rest: &str) -> IdentityProvider {
     IdentityProvider::create(ID, draft(rest).unwrap(), None, &admin(), AT).unwrap().state
 }
 
-/// A provider with two domains and an audience, all of which are proven.
+/// Returns an active provider with two domains and an audience, all of which are proven.
 fn active_provider() -> IdentityProvider {
     let provider = provider(
         r#""link_by": "verified_email", "email_domains": ["a.example", "b.example"], "audiences": ["api://candor"]"#,

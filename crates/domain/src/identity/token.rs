@@ -36,7 +36,7 @@ pub struct VerifiedToken {
     pub(super) claims: Object,
 }
 
-/// The header of a token, as far as it matters.
+/// The members of a token's header that the service reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TokenHeader {
     pub(super) algorithm: TokenAlgorithm,

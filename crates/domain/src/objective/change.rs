@@ -289,8 +289,8 @@ impl Objective {
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, for a status that PATCH
-    /// cannot reach, and for an external id that another objective has. [`DomainError::Unprocessable`] for a parent that
-    /// is not possible, and for problems of key results that only the stored ones show.
+    /// cannot reach, and for an external id that another objective has. [`DomainError::Unprocessable`] for a
+    /// parent that is not possible, and for problems of key results that only the stored key results show.
     pub fn update(
         &self,
         patch: &Patch,

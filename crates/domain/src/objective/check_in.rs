@@ -114,7 +114,7 @@ pub struct CheckIn {
     pub created_at: Timestamp,
 }
 
-/// Serializes a confidence as its word.
+/// Serializes a confidence as its word, or `None` as null.
 ///
 /// # Errors
 /// Returns errors of the serializer.
@@ -301,7 +301,8 @@ impl Objective {
         Ok((state, Decision { state: check_in, events: vec![], audit, notices: vec![] }))
     }
 
-    /// Returns the key results with these values, and the changed ones.
+    /// Returns the key results with these values, and those whose values changed. Adds a problem for each unknown
+    /// key result, and for each value that the metric does not permit.
     fn apply_measurements(
         &self,
         measurements: &[Measurement],

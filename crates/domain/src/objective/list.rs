@@ -112,7 +112,7 @@ pub struct Filter {
     pub last_check_in_at: Bounds<Timestamp>,
     /// The objective that the objectives support.
     pub parent_id: Option<ObjectiveId>,
-    /// Digests of metadata values, all of which an entry must have.
+    /// Digests of metadata values. An objective must have all of them.
     pub metadata: Vec<[u8; 16]>,
     /// Id in another system.
     pub external_id: Option<String>,

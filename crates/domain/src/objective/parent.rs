@@ -10,7 +10,7 @@ use crate::refusal::DomainError;
 use crate::rule::{self, Field, ReferenceRule};
 use crate::time::Timestamp;
 
-/// The member of bodies.
+/// The member of request bodies that names the parent.
 pub(super) const PARENT: Field<ReferenceRule<ObjectiveKind>> = Field::with_about(
     "parent_id",
     rule::reference(),
@@ -28,8 +28,8 @@ pub struct StoredParent {
 }
 
 impl Scope {
-    /// Returns `true` if an objective of this scope can support one of the other scope. Each step leads to a wider
-    /// scope, so there are no cycles.
+    /// Returns `true` if an objective of this scope can support an objective of the scope `parent`. Each step
+    /// leads to a wider scope, so there are no cycles.
     const fn supports(self, parent: Self) -> bool {
         match self {
             Self::Employee => matches!(parent, Self::Manager | Self::Org),

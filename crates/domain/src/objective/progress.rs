@@ -12,7 +12,8 @@ pub(super) struct Quotient {
 }
 
 impl Quotient {
-    /// Returns `(current - start) / (target - start)`, limited to 0 and 1. The target differs from the start.
+    /// Returns `(current - start) / (target - start)`, limited to the range from 0 to 1. The target differs from
+    /// the start.
     pub(super) fn new(start: Decimal, target: Decimal, current: Decimal) -> Self {
         let way = target.units() - start.units();
         let covered_units = (current.units() - start.units()) * way.signum();
@@ -92,7 +93,7 @@ impl Natural {
     }
 }
 
-/// Adds the carry to a value, and returns its lowest digit. The rest is the new carry.
+/// Adds the carry to a value, and returns the lowest digit of the sum. The rest of the sum is the new carry.
 fn next_digit(value: u128, carry: &mut u64) -> u64 {
     /// Mask of the bits of a digit.
     const MASK: u128 = u64::MAX as u128;
@@ -183,7 +184,8 @@ mod tests {
         assert_eq!(all(&nearly), Some(99));
     }
 
-    /// Mean of fractions with small denominators, in integers of a fixed size.
+    /// Returns the weighted mean of fractions in percent, computed in integers of a fixed size. The denominators
+    /// must be small.
     fn modelled(parts: &[(u64, u64, u8)]) -> Option<u8> {
         let (mut done, mut whole, mut weights) = (0_u128, 1_u128, 0_u128);
         for (part, of, weight) in parts {

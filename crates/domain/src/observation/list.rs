@@ -31,7 +31,7 @@ pub struct Filter {
     pub created_at: Bounds<Timestamp>,
     /// Bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
-    /// Digests of metadata values, all of which an entry must have.
+    /// Digests of metadata values. An observation must have all of them.
     pub metadata: Vec<[u8; 16]>,
     /// Id in another system.
     pub external_id: Option<String>,

@@ -71,7 +71,8 @@ pub struct ReportingLine {
     pub status: Status,
     /// `true` if the manager is the person or reports to the person at any depth.
     pub is_below: bool,
-    /// Number of managers after the change above the person, or above the deepest person below them if that is more.
+    /// Number of managers above the person after the change, or above the deepest person of the person's team,
+    /// whichever is more.
     pub depth: u32,
 }
 

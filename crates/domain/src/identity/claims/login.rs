@@ -67,7 +67,8 @@ impl VerifiedToken {
         })
     }
 
-    /// Compares `at_hash` with the access token: the left half of the hash of the token's algorithm.
+    /// Checks that `at_hash` is the left half of the hash of the access token, by the algorithm of the ID token.
+    /// Accepts a token without `at_hash`, and one that came without an access token.
     fn check_access_token(&self, access_token: Option<&str>) -> Result<(), TokenFlaw> {
         let Some(expected_hash) = optional_text(&self.claims, "at_hash")? else { return Ok(()) };
         let Some(access_token) = access_token else { return Ok(()) };

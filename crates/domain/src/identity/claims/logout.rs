@@ -16,7 +16,7 @@ const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 /// Claims of a logout token that is accepted: the sessions to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogoutClaims {
-    /// The account. Without session, all of its sessions end.
+    /// The account. If `session_id` is `None`, all sessions of the account end.
     pub subject: Option<String>,
     /// Id of the session at the provider.
     pub session_id: Option<String>,

@@ -47,7 +47,7 @@ fn state_serves_its_browser_until_its_end() {
 }
 
 #[test]
-fn authorization_request_names_repeated_values() {
+fn authorization_request_has_state_nonce_and_challenge() {
     let plain = provider(VERIFIED);
     let strict = IdentityProvider { required_acr: Some("phr".to_owned()), ..plain.clone() };
     let url = |provider: &IdentityProvider, email| {

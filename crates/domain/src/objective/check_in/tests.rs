@@ -26,7 +26,8 @@ fn kr(number: u128) -> KeyResultId {
     KeyResultId::from_ulid(Ulid(number))
 }
 
-/// An objective in progress with a number, a falling number and a boolean as key results.
+/// Returns an objective in progress with three key results: a number that rises, a number that falls, and a
+/// boolean.
 fn measured() -> Objective {
     let plain_objective = Objective { key_results: vec![], ..objective(Status::InProgress, false) };
     let body = r#"{"key_results":[{"title":"a","target":10},{"title":"b","start":100,"target":0,"weight":2},

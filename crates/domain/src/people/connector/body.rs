@@ -185,11 +185,11 @@ fn apply_mapping_patch(
     }
     let parse_results = mappings.iter().filter_map(|(key, path)| CustomMapping::parse(key, path).ok());
     let parse_results: Vec<_> = parse_results.collect();
-    let has_twins = parse_results
+    let has_overlapping_paths = parse_results
         .iter()
         .enumerate()
         .any(|(at, one)| parse_results[at + 1..].iter().any(|two| one.overlaps(two)));
-    match has_twins {
+    match has_overlapping_paths {
         true => Err(ValueError::format("an object with a different path for each key")),
         false => Ok(mappings),
     }
