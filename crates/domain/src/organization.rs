@@ -196,8 +196,8 @@ impl Organization {
         self.visible_custom_fields.as_ref().is_none_or(|listed| listed.iter().any(|shown| shown == key))
     }
 
-    /// Returns the organization with new periods. A rule whose period was made shorter applies 7 days later. The
-    /// first run is due when the first rule applies.
+    /// Returns the organization with new periods. A rule whose period was set or made shorter applies 7 days
+    /// later. The first run is due when the first rule applies.
     #[must_use]
     pub fn with_retention(&self, patch: &RetentionPatch, at: Timestamp) -> Self {
         let retention = self.retention.apply_patch(patch);

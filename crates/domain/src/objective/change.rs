@@ -104,7 +104,7 @@ pub struct References {
 }
 
 /// Returns the problem of a period that ends before it starts.
-pub(crate) fn backwards(start: Date, end: Date) -> Option<ValueError> {
+pub(crate) fn find_period_flaw(start: Date, end: Date) -> Option<ValueError> {
     (end < start).then(|| ValueError::new(Code::OutOfRange, format!("must not be before period_start, {start}")))
 }
 
@@ -121,7 +121,7 @@ impl Draft {
         let period_end = fields.required(&PERIOD_END);
         let status = fields.present_or(&FIRST_STATUS, Status::Proposed);
         let metadata = keyed::read_new(fields);
-        if let Some(flaw) = period_start.zip(period_end).and_then(|(start, end)| backwards(start, end)) {
+        if let Some(flaw) = period_start.zip(period_end).and_then(|(start, end)| find_period_flaw(start, end)) {
             fields.problem("period_end", flaw);
         }
         Some(Self {
@@ -211,7 +211,7 @@ impl Update<Patch> {
         }
         let start = patch.period_start.unwrap_or(stored.period_start);
         let end = patch.period_end.unwrap_or(stored.period_end);
-        if let Some(flaw) = backwards(start, end) {
+        if let Some(flaw) = find_period_flaw(start, end) {
             fields.problem("period_end", flaw);
         }
         keyed::check_merged(&stored.metadata, &patch.metadata, &mut fields);

@@ -11,7 +11,7 @@ mod list;
 mod parent;
 mod progress;
 
-pub(crate) use change::backwards;
+pub(crate) use change::find_period_flaw;
 pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, Patch, References, StoredOwner};
 pub use check_in::{
     CheckIn, CheckInDraft, CheckedInObjective, CheckedKeyResult, Confidence, checked_text, parse_checked,

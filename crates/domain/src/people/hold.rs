@@ -143,8 +143,8 @@ impl Employee {
     }
 
     /// Replaces the hold. The audit entry tells that there is a hold, but not the reason: more people may read the
-    /// audit log than holds. `updated_at` stays, because a new one would show the time of the hold to all who read the
-    /// person.
+    /// audit log than holds. `updated_at` stays, because a new `updated_at` would show the time of the hold to all
+    /// who read the person.
     fn change_hold(&self, hold: Option<Hold>, action: &'static str) -> Decision<Self> {
         let hold_before = self.hold.is_some().then_some("set");
         let hold_after = match (&self.hold, &hold) {
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn hold_moves_nothing_in_the_form_of_a_person() {
+    fn hold_changes_nothing_in_the_json_of_a_person() {
         let form = |person: &Employee| serde_json::to_string(person).unwrap();
         let held_person = employee(1).set_hold(draft("Lawsuit"), Timestamp::from_millis(5_000)).unwrap().unwrap();
         let unheld_person = held_person.state.release_hold().unwrap();

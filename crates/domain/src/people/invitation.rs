@@ -211,8 +211,8 @@ impl Invitation {
         Self { mail, ..self }
     }
 
-    /// Postpones the mail to the next day (UTC), because it is over a limit that organizations share. The mail does not
-    /// say so.
+    /// Postpones the mail to the next day (UTC), because it is over a limit that organizations share. The state of
+    /// the mail does not show this reason.
     #[must_use]
     pub fn over_shared_limit(self, at: Timestamp) -> Self {
         let end = self.expires_at();
@@ -271,8 +271,8 @@ impl Invitation {
     /// Returns the sealed token if the mail is still to be sent, given the status of the person.
     ///
     /// # Errors
-    /// Returns the invitation to store instead if there is nothing to send: the mail is not queued any more, the
-    /// invitation has expired, or the person is not pending.
+    /// Returns the invitation as it must be stored, if there is nothing to send: the mail is not queued any more,
+    /// the invitation has expired, or the person is not pending.
     pub fn token_to_send(&self, person: Status, at: Timestamp) -> Result<&[u8], Box<Self>> {
         let sealed_token = self.mail.as_ref().and_then(|mail| mail.sealed_token.as_deref());
         match (self.stands(person, at), sealed_token) {

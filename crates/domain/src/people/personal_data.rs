@@ -160,8 +160,8 @@ pub struct PersonalTarget<'a> {
 }
 
 impl<'a> PersonalAuditEntry<'a> {
-    /// Returns the entry as the file of a person shows it, `None` for a legal hold. An entry that `is_about` the
-    /// person has its values. An entry that `is_by` the person has its origin.
+    /// Returns the entry as the file of a person shows it, `None` for an entry about a legal hold. An entry that
+    /// `is_about` the person has its values. An entry that `is_by` the person has its origin.
     #[must_use]
     pub fn from_entry(entry: &'a AuditEntry, is_about: bool, is_by: bool) -> Option<Self> {
         if HIDDEN_ACTIONS.contains(&entry.action.as_str()) {

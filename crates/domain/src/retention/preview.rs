@@ -72,8 +72,8 @@ impl PreviewRequest {
 }
 
 impl PreviewedRules {
-    /// Returns each rule with a period, with the first run that applies it and the time before which the run
-    /// removes data.
+    /// Returns each rule with a period, the time of the first run that applies the rule, and the limit of this
+    /// run: it removes only what was archived, or who was deactivated, before the limit.
     pub fn scheduled_rules(&self) -> impl Iterator<Item = (RetentionRule, Timestamp, Timestamp)> + '_ {
         RetentionRule::ALL.iter().filter_map(|rule| {
             let run = first_run_from(self.starts.start_of(*rule)?, self.next_run_at?);

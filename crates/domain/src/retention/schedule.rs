@@ -14,10 +14,10 @@ const MAX_ROWS: u64 = 10_000;
 const MAX_PEOPLE: u64 = 100;
 const HOUR_SECONDS: i64 = 3600;
 const DAY_SECONDS: i64 = 24 * HOUR_SECONDS;
-/// Seconds in which a rule that was made shorter removes nothing.
+/// Seconds for which a rule removes nothing after its period was set or made shorter.
 const GRACE_SECONDS: i64 = 7 * DAY_SECONDS;
 
-/// Time from which each rule applies, 7 days after its period was last made shorter.
+/// Time from which each rule applies: 7 days after its period was last set where there was none, or made shorter.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleStarts(BTreeMap<String, i64>);
 
@@ -78,8 +78,8 @@ impl Retention {
     }
 }
 
-/// Returns the time of the run after one that was due at `due`: the first time after `now` that is a multiple of 24
-/// hours later, or one hour from now if the run ended at its maximum.
+/// Returns the time of the run after one that was due at `due`: the first time after `now` that is one or more
+/// whole days after `due`. With `has_more`, because the run ended at its maximum, it is one hour after `now`.
 #[must_use]
 pub const fn next_run(due: Timestamp, now: Timestamp, has_more: bool) -> Timestamp {
     if has_more {

@@ -13,7 +13,7 @@ use crate::id::{
 };
 use crate::json::Object;
 use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
-use crate::objective::backwards;
+use crate::objective::find_period_flaw;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, List, ReferenceRule};
@@ -112,7 +112,7 @@ pub struct StoredObservation {
 fn period(start: Option<Date>, end: Option<Date>, fields: &mut Fields) -> Option<(Date, Date)> {
     match (start, end) {
         (Some(start), Some(end)) => {
-            if let Some(flaw) = backwards(start, end) {
+            if let Some(flaw) = find_period_flaw(start, end) {
                 fields.problem("period_end", flaw);
             }
             Some((start, end))

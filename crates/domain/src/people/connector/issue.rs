@@ -57,7 +57,8 @@ impl IssueKind {
         }
     }
 
-    /// Returns `true` if the resolution of an issue permits its request.
+    /// Returns `true` if the resolution of an issue of this kind permits the refused request when the provider
+    /// repeats it.
     #[must_use]
     pub const fn permits_request(self) -> bool {
         match self {

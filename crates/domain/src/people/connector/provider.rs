@@ -154,8 +154,9 @@ impl Connector {
         Ok(Decision::for_change(self, state, "connector.resume", vec![EventType::ConnectorUpdated]))
     }
 
-    /// Returns the notice to org admins about a new issue of a refused request. `None` if another refusal is open,
-    /// so that many problems of one sync cause one notice. An issue about the last org admin always causes a notice.
+    /// Returns the notice to org admins about a new issue of a refused request. `None` for an issue without a
+    /// refusal, and if another refusal is open, so that many problems of one sync cause one notice. An issue about
+    /// the last org admin always causes a notice.
     #[must_use]
     pub fn issue_notice(&self, issue: &SyncIssue, has_open_refusals: bool) -> Option<Notice> {
         let is_told = issue.kind.is_refusal() && (!has_open_refusals || issue.kind == super::IssueKind::LastAdmin);

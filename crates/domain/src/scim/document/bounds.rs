@@ -5,8 +5,8 @@ use crate::json::Value;
 
 /// Maximum number of members of one schema.
 pub(super) const MAX_MEMBERS: usize = 200;
-/// Maximum number of members of one object of attributes: the attributes of a schema, as many removed by null, and
-/// extensions.
+/// Maximum number of members of one object of attributes. It is twice the maximum of a schema, because an object
+/// may also remove attributes by null and contain extensions.
 pub(super) const MAX_GIVEN: usize = 2 * MAX_MEMBERS;
 /// Maximum number of extensions of one user.
 pub(super) const MAX_EXTENSIONS: usize = 16;
