@@ -317,7 +317,7 @@ fn manager(
         return Err(too_deep());
     }
     if !allowed.contains(&line.status) {
-        return Err(ValueError::new(Code::InvalidState, "is not active"));
+        return Err(ValueError::new(Code::InvalidState, "must be active"));
     }
     Ok(id)
 }

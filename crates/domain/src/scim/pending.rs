@@ -22,7 +22,7 @@ pub struct ResolvedManager {
     pub issue: Option<IssueDraft>,
 }
 
-/// Sets the manager of a person who waits for them. `depth` is as in [`ReportingLine::depth`].
+/// Sets the manager of a person whose link waits for this manager. `depth` is as in [`ReportingLine::depth`].
 #[must_use]
 pub fn resolve_manager(
     person: &Employee,

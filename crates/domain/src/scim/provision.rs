@@ -99,7 +99,7 @@ pub(super) fn reference<K: Kind>(id: Id<K>) -> Reference<K> {
     Reference { text: id.to_string(), id: Some(id) }
 }
 
-/// Converts a refusal of the employee's rules.
+/// Converts an error of the rules of an employee into the refusal of a SCIM request.
 fn refusal(input: &ProvisioningInput<'_>, error: DomainError) -> Refused {
     match error {
         DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => {
@@ -340,9 +340,9 @@ impl ProvisioningInput<'_> {
         let manager_ref = user.manager.as_ref().filter(|_| applied.is_manager_unknown);
         let is_manager_pending = applied.is_manager_unknown || applied.is_manager_kept;
         let extra: UserDocument = user.extra(applied.is_department_kept, is_manager_pending);
-        let was_left = self.person.is_none_or(|person| person.status == Status::Deactivated);
-        let is_left = decisions.last().is_some_and(|decision| decision.state.status == Status::Deactivated);
-        let deactivated_at = (is_left && !was_left).then_some(*at);
+        let had_left = self.person.is_none_or(|person| person.status == Status::Deactivated);
+        let has_left = decisions.last().is_some_and(|decision| decision.state.status == Status::Deactivated);
+        let deactivated_at = (has_left && !had_left).then_some(*at);
         let link_before = self.own_link();
         // `linked_at` stays while the connector manages the person, also over a removal: [`Self::clears`] sees by it
         // if the connector created the person.

@@ -18,7 +18,8 @@ pub enum ManagerTarget {
         id: EmployeeId,
         /// `true` if the manager is the person, or reports to them at any depth.
         is_below: bool,
-        /// Number of managers that would be above the person, or above the deepest person below them if that is more.
+        /// Number of managers that would be above the person, or above the deepest person of the person's team,
+        /// whichever is more.
         depth: u32,
     },
 }

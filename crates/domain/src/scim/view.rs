@@ -113,7 +113,7 @@ impl StoredUser<'_> {
         }
     }
 
-    /// Adds the stored manager, unless the one that was sent is not applied yet.
+    /// Adds the stored manager, unless the manager that the provider sent is not applied yet.
     fn set_manager(&self, document: &mut UserDocument) {
         if document.enterprise("manager").is_some() {
             return;

@@ -35,7 +35,7 @@ impl Summary {
     ///
     /// # Errors
     /// Returns [`PermissionDenied::NotTheSubject`], [`PermissionDenied::AboutOneself`],
-    /// [`PermissionDenied::OwnReview`] or [`PermissionDenied::OnlyShared`].
+    /// [`PermissionDenied::OwnReview`], [`PermissionDenied::OwnText`] or [`PermissionDenied::OnlyShared`].
     pub fn may_be_acted_on_by(
         &self,
         caller: &Caller,

@@ -10,7 +10,7 @@ use super::{flag, is_unassigned};
 use crate::json::{Object, Value};
 use crate::text::is_same_folded;
 
-fn position<'a>(section: &'a mut Object, name: &str) -> Option<&'a mut Value> {
+fn find_member<'a>(section: &'a mut Object, name: &str) -> Option<&'a mut Value> {
     section.iter_mut().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value)
 }
 
@@ -20,7 +20,7 @@ fn drop_member(section: &mut Object, name: &str) {
 
 /// Sets a member of this name, compared without case.
 fn set_member(section: &mut Object, name: &str, value: Value) {
-    match position(section, name) {
+    match find_member(section, name) {
         Some(member) => *member = value,
         None => section.push(name, value),
     }
@@ -41,10 +41,10 @@ fn sub_value(name: &str, value: Value) -> Value {
 
 /// Checks the bounds of an attribute after a change.
 pub(super) fn check_attribute(section: &mut Object, name: &str) -> Result<(), ScimError> {
-    position(section, name).map_or(Ok(()), |value| check_size(name, value))
+    find_member(section, name).map_or(Ok(()), |value| check_size(name, value))
 }
 
-/// Returns the number of entries of an attribute.
+/// Returns the number of entries of an attribute, or 1 for an attribute that is absent or has no list of entries.
 pub(super) fn count_entries(section: &Object, name: &str) -> usize {
     match section.iter().find(|(member, _)| member.eq_ignore_ascii_case(name)) {
         Some((_, Value::List(items))) => items.len(),
@@ -106,7 +106,7 @@ fn take_entries(section: &mut Object, name: &str) -> Result<Vec<Object>, ScimErr
         };
         items.into_iter().map(object).collect()
     };
-    match position(section, name) {
+    match find_member(section, name) {
         None => Ok(vec![]),
         Some(Value::List(items)) => Ok(objects(std::mem::take(items))),
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Object(_)) => {
@@ -222,7 +222,7 @@ pub(super) fn set_matching(
 /// Sets a sub-attribute: of a complex attribute, or of the main entry of a multi-valued one.
 pub(super) fn set_sub(section: &mut Object, name: &str, sub: &str, value: Value) -> Result<(), ScimError> {
     let value = sub_value(sub, value);
-    match position(section, name) {
+    match find_member(section, name) {
         Some(Value::Object(members)) => set_member(members, sub, value),
         Some(Value::List(_)) => {
             let mut all = take_entries(section, name)?;
@@ -272,7 +272,7 @@ pub(super) fn set_attribute(
         };
         return merge_members(section, name, members);
     }
-    match (verb, position(section, name), value) {
+    match (verb, find_member(section, name), value) {
         (PatchVerb::Add, Some(Value::List(items)), Value::List(more)) => {
             if items.len() + more.len() > MAX_ENTRIES {
                 return Err(too_many(name));
@@ -303,7 +303,8 @@ fn merge_members(section: &mut Object, name: &str, members: Object) -> Result<()
     Ok(())
 }
 
-/// Removes the entries that meet the conditions, or one of their sub-attributes.
+/// Removes the entries that meet the conditions. With `sub`, removes only this sub-attribute from them, unless it
+/// is `value`: an entry without its value has no meaning.
 pub(super) fn remove_matching(section: &mut Object, name: &str, conditions: &[Comparison], sub: Option<&str>) {
     let Ok(mut all) = take_entries(section, name) else { return };
     match sub {
@@ -320,7 +321,7 @@ pub(super) fn remove_matching(section: &mut Object, name: &str, conditions: &[Co
 
 /// Removes a sub-attribute. A complex attribute or an entry without content is removed.
 pub(super) fn remove_sub(section: &mut Object, name: &str, sub: &str) {
-    let is_list = match position(section, name) {
+    let is_list = match find_member(section, name) {
         Some(Value::Object(members)) => {
             drop_member(members, sub);
             if members.is_empty() {
