@@ -80,7 +80,7 @@ fn after_action(from: Status, what: ActionKind, review: Review) -> Option<Status
     is_allowed.then_some(to)
 }
 
-/// Returns the event and the audit action of each action.
+/// Returns the event and the audit action of an action.
 const fn event_and_audit_action(what: ActionKind) -> (EventType, &'static str) {
     match what {
         ActionKind::Submit => (EventType::SummarySubmitted, "summary.submit"),
@@ -133,7 +133,8 @@ impl Action {
 }
 
 /// Returns the notice about an action: to the employee's manager about a submission, to the author about a return
-/// or feedback, to the employee about sharing. `None` if the author is unknown.
+/// or feedback, to the employee about sharing. `None` for an approval, for archiving, and if the author who would
+/// get the notice is unknown.
 fn notice(action: &Action, state: &Summary) -> Option<Notice> {
     let author = state.author_id.map(Recipients::Person);
     let (kind, to, title, body) = match action {
@@ -184,8 +185,8 @@ impl Summary {
             Action::Submit => {
                 state.submitted_at = action_time;
                 let is_submitter = |editor: &EmployeeId| person.is_none_or(|person| person == *editor);
-                let (left, past): (Vec<_>, Vec<_>) = self.editor_ids.iter().copied().partition(is_submitter);
-                state.editor_ids = left;
+                let (remaining_editors, past): (Vec<_>, Vec<_>) = self.editor_ids.iter().copied().partition(is_submitter);
+                state.editor_ids = remaining_editors;
                 state.past_editor_ids.extend(past.iter().filter(|editor| !self.past_editor_ids.contains(editor)));
             }
             Action::Approve => state.approved_at = action_time,
@@ -201,8 +202,8 @@ impl Summary {
             }
             Action::Archive => state.archived_at = action_time,
         }
-        let (event, audited) = event_and_audit_action(what);
-        let mut decision = Decision::for_change(self, state, audited, vec![event]);
+        let (event, audit_action) = event_and_audit_action(what);
+        let mut decision = Decision::for_change(self, state, audit_action, vec![event]);
         decision.notices = notice(&action, &decision.state).into_iter().collect();
         if let Action::Return { reason } = action {
             decision.audit.comment = Some(reason);
@@ -211,7 +212,7 @@ impl Summary {
     }
 
     /// Returns the summary with another status. A fixed summary keeps the observations that it showed; a returned
-    /// one loses those that are archived by now.
+    /// summary loses the observations that are archived by now.
     fn with_status(&self, status: Status, at: Timestamp) -> Self {
         let mut state = Self { status, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         let archived_ids = match (self.is_open(), state.is_open()) {

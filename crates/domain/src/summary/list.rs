@@ -29,7 +29,7 @@ pub struct Filter {
     pub included_observation_id: Option<ObservationId>,
     /// Inclusive bounds of the last change (decision D10).
     pub updated_at: Bounds<Timestamp>,
-    /// Digests of metadata values, all of which an entry must have.
+    /// Digests of metadata values. A summary must have all of them.
     pub metadata: Vec<[u8; 16]>,
     /// Id in another system.
     pub external_id: Option<String>,

@@ -40,8 +40,8 @@ fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
 }
 
 /// Returns `true` for each of these who sees the resource: its author, the person it is about, a manager above
-/// that person, a manager beside, an org admin, an unrelated person, and a key of the organization. All keys are
-/// admin-level, because the level opens no data.
+/// that person, a person who is not above that person, an org admin, an unrelated person, and a key of the
+/// organization. All keys are admin-level, because the level opens no data.
 fn seen_by(resource: &impl RestrictedResource) -> [bool; 7] {
     let keys = [
         (Some((AUTHOR, false)), false),

@@ -335,7 +335,8 @@ impl Subscription {
         }
         state.headers = self.headers.apply_patch(headers);
         if state.active && !self.active {
-            // Failures from before the pause must not disable the subscription at its first failure after it.
+            // Failures from before the pause must not disable the subscription at its first failure after the
+            // pause.
             state.streak = Streak::default();
         }
         let headers_differ = state.headers != self.headers;
@@ -369,9 +370,9 @@ impl Subscription {
     /// Returns the secrets after a rotation.
     ///
     /// Without `overlap_seconds` the secret that was the newest signs for 24 more hours, and older ones keep their
-    /// ends. With it no earlier secret signs for longer than that, so that one request can end a leaked secret. Above
-    /// [`MAX_SECRETS`] the oldest ones are dropped: a refusal would let any client with `webhooks:write` block the
-    /// owner's rotation.
+    /// ends. With `overlap_seconds`, no earlier secret signs for longer than this time, so that one request can
+    /// end a leaked secret. Above [`MAX_SECRETS`] the oldest ones are dropped: a refusal would let any client with
+    /// `webhooks:write` block the owner's rotation.
     fn rotate_secrets(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
         let default_end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
         let latest_end = overlap_seconds.map(|seconds| at.plus_seconds(seconds));

@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_fifth_failure_of_a_delivery_makes_failing() {
+    fn only_the_fifth_failure_makes_a_subscription_failing() {
         let failing = |attempt, kind, origin| {
             let delta = job(attempt, kind, origin).health(FAILED, Status::Failed, NOON);
             assert_eq!(delta.streak.is_failing, delta.fails_at.is_some());

@@ -25,7 +25,7 @@ const TYPE: Field<OneOf<observation::Type>> = Field::new("type", rule::word());
 const SCOPES: Field<List<OneOf<Scope>>> =
     Field::new("scope", rule::list(Scope::ALL.len(), rule::word()).at_least(1));
 
-/// The field of a creation or update.
+/// The field `filter` of a creation or update.
 pub(super) const FILTER: Field<Nested<EventFilter>> = Field::with_about(
     "filter",
     rule::nested(EventFilter::read),
@@ -74,8 +74,8 @@ pub enum DepartmentFact {
     OfPerson(EmployeeId),
 }
 
-/// Checks that this caller may use this filter. A caller sees from the events that a filter by department selects who
-/// belongs to the department (decision F13).
+/// Checks that this caller may use this filter. The events that a filter by department selects tell who belongs to
+/// the department, so this filter needs the access to events about people (decision F13).
 ///
 /// # Errors
 /// The access that the caller lacks.

@@ -12,7 +12,8 @@ pub const USER_AGENT: &str = "Service-Webhooks/v1";
 
 /// Returns the headers of an attempt, signed at `at` with these secrets, oldest first.
 ///
-/// `body` is [`Event::body`] as it is sent. `replay` marks a redelivery or replay that a client requested.
+/// `body` is the body of the request as it is sent: [`Event::body`], or its thin form. `replay` marks a redelivery
+/// or replay that a client requested.
 #[must_use]
 pub fn headers(
     event: &Event,
