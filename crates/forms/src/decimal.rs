@@ -32,7 +32,7 @@ pub const LARGEST: i64 = 1_000_000_000_000;
 
 /// Number of units, which are ten-thousandths, in the number 1.
 const UNITS: i64 = 10_i64.pow(PLACES);
-/// Power of ten that stands for all larger ones.
+/// Power of ten that stands for all larger powers.
 const MOST_POWER: i64 = i64::MAX / 2;
 /// Maximum number of digits before the decimal point that can be within the bounds.
 const WHOLE_DIGITS: i64 = 13;

@@ -155,7 +155,7 @@ impl<T> Page<T> {
 pub struct SortKey<T> {
     /// The value to order by.
     pub by: SortBy,
-    /// Returns the value by which an entry is ordered.
+    /// Function that returns the value by which an entry is ordered.
     pub key: fn(&T) -> Key,
     /// The words of the `sort` parameter; one with a leading `-` means descending.
     pub words: &'static [&'static str],
@@ -171,7 +171,7 @@ impl<T> SortKey<T> {
 pub trait Sortable: Sized + 'static {
     /// Name of the set of `sort` words in the OpenAPI document.
     const ORDERS_NAME: &'static str;
-    /// The possible orders. The first word of the first one is the default.
+    /// The possible orders. The first word of the first order is the default.
     const ORDERS: &'static [SortKey<Self>];
     /// The order of a list without the `sort` parameter.
     const DEFAULT: Sort = Self::ORDERS[0].sort(Self::ORDERS[0].words[0]);

@@ -302,8 +302,8 @@ impl Params {
         self.read_sorted_list(name, T::DEFAULT, T::sorts(), filter, expand)
     }
 
-    /// Reads sort, limit and cursor of a list with orders of its own; the first one is the default. `orders` is
-    /// their name in the OpenAPI document.
+    /// Reads sort, limit and cursor of a list with orders of its own, of which the first is the default. `orders`
+    /// is the name of their set of words in the OpenAPI document.
     pub fn read_ordered_list<F, E>(
         &mut self,
         orders: &'static str,

@@ -138,7 +138,7 @@ impl fmt::Display for FieldError {
 /// times as large as the request.
 pub const MAX_PROBLEMS: usize = 100;
 
-/// Problems in the order in which they were found. Those beyond [`MAX_PROBLEMS`] are counted only.
+/// Problems in the order in which they were found. Problems beyond [`MAX_PROBLEMS`] are counted, but not kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct ValidationErrors {

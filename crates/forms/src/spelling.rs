@@ -1,6 +1,6 @@
 //! Misspelled words, for messages that name the right one.
 
-/// Maximum number of edits between a misspelled word and its name.
+/// Maximum number of edits between a misspelled word and the right name.
 const MOST_EDITS: usize = 2;
 /// Minimum number of letters of a name for each edit of a misspelled word.
 const LETTERS_PER_EDIT: usize = 4;

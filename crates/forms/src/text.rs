@@ -139,8 +139,8 @@ fn code_point(letter: char) -> String {
     format!("U+{:04X}", u32::from(letter))
 }
 
-/// Returns the first character of a domain that is not read as it is written (UTS #46): it is ignored, or stands for
-/// another one. Two texts would then be the address of one mailbox.
+/// Returns the first character of a domain that is not read as it is written (UTS #46): it is ignored, or stands
+/// for another character. Two texts would then be the address of one mailbox.
 fn changed_letter(domain: &str) -> Option<char> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '[' | ']' | ':');
     let others = domain.chars().filter(|letter| !is_plain(*letter));
@@ -181,7 +181,8 @@ pub fn escaped_html(text: &str) -> String {
     html
 }
 
-/// Returns the lower-case text by which the names of people are sorted (decision A11).
+/// Returns the lower-case text by which texts are compared regardless of case, and by which the names of people
+/// are sorted (decision A11).
 #[must_use]
 pub fn fold_case(text: &str) -> String {
     text.to_lowercase()

@@ -50,7 +50,7 @@ pub struct RateLimitStatus {
 /// The counted requests of a window at one time, in this process or in a shared store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowUsage {
-    /// The time, by the clock that the window uses.
+    /// The time at which the requests were counted, by the clock that the window uses.
     pub now: Timestamp,
     /// Number of counted requests.
     pub used: u32,
@@ -64,14 +64,14 @@ impl WindowUsage {
     /// Returns the values for the rate limit headers of a response (decision B1).
     #[must_use]
     pub fn status(&self, limit: u32, admitted: bool) -> RateLimitStatus {
-        let waits = self.oldest.millis() + WINDOW_MILLIS - self.now.millis();
+        let millis_to_wait = self.oldest.millis() + WINDOW_MILLIS - self.now.millis();
         RateLimitStatus {
             admitted,
             limit,
             remaining: limit.saturating_sub(self.used),
             reset_at_seconds: ceil_seconds(self.newest.millis() + WINDOW_MILLIS),
             resets_in_millis: self.newest.millis() + WINDOW_MILLIS - self.now.millis(),
-            retry_after_seconds: ceil_seconds(waits).max(1),
+            retry_after_seconds: ceil_seconds(millis_to_wait).max(1),
         }
     }
 }
@@ -104,8 +104,8 @@ impl Window {
     /// Returns the state of the window without counting a request.
     pub fn look(&mut self, at: Timestamp, limit: u32) -> RateLimitStatus {
         let now = self.advance(at);
-        let room = self.len < limit as usize;
-        self.status(now, limit, room)
+        let is_admitted = self.len < limit as usize;
+        self.status(now, limit, is_admitted)
     }
 
     /// Returns `true` if no request is counted any more, so that the window can be dropped.
@@ -114,9 +114,10 @@ impl Window {
         at.millis() - self.newest >= WINDOW_MILLIS
     }
 
-    /// Drops the requests that have left the window and returns the time to count with. Concurrent requests may
-    /// come slightly out of order; an older time counts as the newest one. If the clock was set back by more than
-    /// a window, the counted times move back too: the window must not stay full until the clock has caught up.
+    /// Drops the requests that have left the window, and returns the time at which a new request counts.
+    /// Concurrent requests may come slightly out of order; an older time counts as the newest one. If the clock
+    /// was set back by more than a window, the counted times move back too: the window must not stay full until
+    /// the clock has caught up.
     fn advance(&mut self, at: Timestamp) -> i64 {
         let millis_back = self.newest - at.millis();
         if self.len > 0 && millis_back > WINDOW_MILLIS {
@@ -187,11 +188,12 @@ mod tests {
     fn reference(times: &[i64], limit: u32) -> Vec<bool> {
         let mut admitted_times: Vec<i64> = Vec::new();
         let decide = |now: &i64| {
-            let yes = admitted_times.iter().filter(|time| now - **time < WINDOW_MILLIS).count() < limit as usize;
-            if yes {
+            let is_admitted =
+                admitted_times.iter().filter(|time| now - **time < WINDOW_MILLIS).count() < limit as usize;
+            if is_admitted {
                 admitted_times.push(*now);
             }
-            yes
+            is_admitted
         };
         times.iter().map(decide).collect()
     }

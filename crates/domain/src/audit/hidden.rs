@@ -22,7 +22,8 @@ impl AuditEntry {
     /// null, and a list loses its entries that are hidden ids. A change whose two values become equal is omitted.
     pub fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
         self.changes.retain(|_, change| {
-            let has_hidden_id = [&mut change.from, &mut change.to].map(|value| hide(value, is_shown)).contains(&true);
+            let has_hidden_id =
+                [&mut change.from, &mut change.to].map(|value| hide(value, is_shown)).contains(&true);
             !has_hidden_id || change.from.canonical() != change.to.canonical()
         });
     }

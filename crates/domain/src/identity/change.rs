@@ -34,7 +34,8 @@ impl IdentityProvider {
         if usize::try_from(MAX_PROVIDERS).is_ok_and(|most| count < most) {
             return Ok(());
         }
-        let message = format!("must be at most {MAX_PROVIDERS} identity providers in an organization; delete one first");
+        let message =
+            format!("must be at most {MAX_PROVIDERS} identity providers in an organization; delete one first");
         Err(DomainError::unprocessable("identity_providers", ValueError::new(Code::LimitReached, message)))
     }
 

@@ -185,7 +185,8 @@ impl Summary {
             Action::Submit => {
                 state.submitted_at = action_time;
                 let is_submitter = |editor: &EmployeeId| person.is_none_or(|person| person == *editor);
-                let (remaining_editors, past): (Vec<_>, Vec<_>) = self.editor_ids.iter().copied().partition(is_submitter);
+                let (remaining_editors, past): (Vec<_>, Vec<_>) =
+                    self.editor_ids.iter().copied().partition(is_submitter);
                 state.editor_ids = remaining_editors;
                 state.past_editor_ids.extend(past.iter().filter(|editor| !self.past_editor_ids.contains(editor)));
             }

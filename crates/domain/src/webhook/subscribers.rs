@@ -47,8 +47,9 @@ impl Subscribers {
     /// Returns [`DomainError::Unprocessable`] at the limit (decision F10).
     pub fn admit(&self, most: u32) -> Result<(), DomainError> {
         if usize::try_from(most).is_ok_and(|most| self.count() >= most) {
-            let message =
-                format!("must be at most {most} in a data set, inactive ones included; delete one first");
+            let message = format!(
+                "must be at most {most} subscriptions in a data set, inactive ones included; delete one first"
+            );
             return Err(DomainError::unprocessable("webhooks", ValueError::new(Code::LimitReached, message)));
         }
         Ok(())

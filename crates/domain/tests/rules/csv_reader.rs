@@ -79,11 +79,11 @@ proptest! {
 #[test]
 fn oversized_file_is_refused() {
     let commas = ",".repeat(MAX_BYTES);
-    let header = |file: &str| matches!(File::read(file.as_bytes()), Err(UnreadableFile::Invalid(_)));
-    assert!(header(&commas), "a header of five million columns");
-    assert!(header(&format!("email\n{}", "x\n".repeat(MAX_ROWS + 1))));
+    let is_invalid = |file: &str| matches!(File::read(file.as_bytes()), Err(UnreadableFile::Invalid(_)));
+    assert!(is_invalid(&commas), "a header of five million columns");
+    assert!(is_invalid(&format!("email\n{}", "x\n".repeat(MAX_ROWS + 1))));
     let wide = format!("email\n{commas}");
-    assert!(header(&wide[..MAX_BYTES]), "a row of five million cells, though all of them are empty");
+    assert!(is_invalid(&wide[..MAX_BYTES]), "a row of five million cells, though all of them are empty");
     let blanks = format!("email\n{}", "\n".repeat(MAX_BYTES - 6));
     assert!(File::read(blanks.as_bytes()).unwrap().rows.is_empty());
     let quotes = "\"".repeat(MAX_BYTES);

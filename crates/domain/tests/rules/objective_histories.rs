@@ -108,8 +108,8 @@ fn update_key_results(objective: &Objective, model: &Model) -> Objective {
     let entries: Vec<_> = model.measures.iter().map(entry).collect();
     let patch =
         Patch::parse(body(&format!(r#"{{"key_results":[{}]}}"#, entries.join(",")))).resolve_with(objective);
-    let new = model.measures.iter().map(|measure| measure.id).filter(|id| !is_stored(*id)).collect();
-    let references = References { key_result_ids: new, ..References::default() };
+    let new_ids = model.measures.iter().map(|measure| measure.id).filter(|id| !is_stored(*id)).collect();
+    let references = References { key_result_ids: new_ids, ..References::default() };
     let decision = objective.update(&patch.unwrap(), &references, false, AT).unwrap();
     decision.map_or_else(|| objective.clone(), |decision| decision.state)
 }

@@ -143,7 +143,7 @@ fn observation_sent_back_changes_nothing() {
         external_id: Some("crm-1".to_owned()),
         ..plain.clone()
     };
-    // Half of the attributes have been archived since.
+    // Half of the attributes have been archived since the observation got them.
     let mut references = observation::References {
         attributes: tags.into_iter().map(|tag| (tag, tag.ulid().0 % 2 == 0)).collect(),
         ..observation::References::default()

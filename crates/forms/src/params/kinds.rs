@@ -148,7 +148,7 @@ pub trait StatusWord: StringEnum {
 /// The word of status filters for every status.
 const ALL: &str = "all";
 
-/// Returns the parameter `filter[status]`; `all` is read as `None`.
+/// Creates the parameter `filter[status]`; `all` is read as `None`.
 #[must_use]
 pub const fn status<T: StatusWord>(about: &'static str) -> Param<Option<T>> {
     param("filter[status]", about, ValueForm::Word(T::FILTER_NAME), T::from_filter)

@@ -4,7 +4,8 @@
 use super::DRY_RUN;
 use crate::problem::{Code, ValueError};
 
-/// First letters of the parameters that change what a request returns, each with its right form.
+/// Beginnings of the names of parameters that change what a request returns, each with the right form of the
+/// parameter.
 const FORMS: [(&str, &str); 6] = [
     ("filter", "filter[field]=value, and repeat it for several values"),
     ("sort", "sort=field, or sort=-field for the descending order"),
@@ -13,9 +14,9 @@ const FORMS: [(&str, &str); 6] = [
     ("cursor", "cursor=… with next_cursor of the page before"),
     ("since", "since=… with a time such as 2026-01-01T00:00:00Z"),
 ];
-/// First letters of parameters of other services that page by number.
+/// Beginning of the names of parameters by which other services page.
 const PAGE: &str = "page[";
-/// Length of the shortest name of which a misspelling is recognized: short words are near to many others.
+/// Length of the shortest name of which a misspelling is recognized: short words are near to many other words.
 const MISSPELLED_LETTERS: usize = 5;
 /// Maximum number of edits between a misspelled name and the right one.
 const MOST_EDITS: usize = 2;
@@ -92,7 +93,7 @@ fn decode_once(name: &str) -> String {
     text
 }
 
-/// Returns the letters of the field after the word, whatever separates them.
+/// Returns the field that a parameter names after its word, without the signs that separate the two.
 fn field_of(rest: &str) -> String {
     rest.chars().filter(|character| character.is_alphanumeric() || *character == '_').collect()
 }

@@ -43,7 +43,7 @@ fn api_key_sent_back_changes_nothing() {
         employee_id: Some(id(2)),
         reads_per_minute: Some(6000),
         writes_per_minute: Some(1000),
-        // A past end is accepted if it is unchanged.
+        // An expiry time in the past is accepted if it is unchanged.
         expires_at: Some(AT),
         last_used_at: Some(AT),
         link_expires_at: Some(AT),

@@ -4,7 +4,7 @@ use candor_domain::json::{Object, Value};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::RngCore;
 
-/// A value that identity providers might send in a wrong place.
+/// Returns a value that identity providers might send in a wrong place.
 fn strange(random: &mut Xoshiro256PlusPlus) -> Value {
     let texts =
         ["", " ", "True", "False", "null", "emp_", "a@b", "\u{0}", "é", "urn:", "https://x/", "emails[", "$ref"];

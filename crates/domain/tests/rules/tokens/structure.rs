@@ -13,7 +13,7 @@ use super::{bearer_claims, judge, with};
 type Hostile = (&'static str, String, TokenFlaw);
 
 /// Replaces the signature of a token.
-fn resign(token: &str, signature: &[u8]) -> String {
+fn replace_signature(token: &str, signature: &[u8]) -> String {
     let (message, _) = token.rsplit_once('.').unwrap();
     format!("{message}.{}", encode(signature))
 }
@@ -112,13 +112,13 @@ fn hostile_signatures(mint: &Mint) -> Vec<Hostile> {
         ("HMAC with the encoded modulus", hmac(encode(&modulus).as_bytes(), "rsa"), Algorithm),
         ("HMAC with the exponent", hmac(&exponent, "rsa"), Algorithm),
         ("HMAC as RS256", Mint::hmac_token(&modulus, r#"{"alg":"RS256","kid":"rsa"}"#, &claims), Signature),
-        ("no signature", resign(&token("RS256"), b""), Signature),
-        ("zero signature of ES256", resign(&token("ES256"), &[0; 64]), Signature),
-        ("zero signature of ES384", resign(&token("ES384"), &[0; 96]), Signature),
-        ("zero signature of EdDSA", resign(&token("EdDSA"), &[0; 64]), Signature),
-        ("zero signature of RS256", resign(&token("RS256"), &[0; 256]), Signature),
-        ("signature of ES256 in DER", resign(&token("ES256"), &[0x30, 6, 2, 1, 1, 2, 1, 1]), Signature),
-        ("signature with a byte more", resign(&token("EdDSA"), &[1; 65]), Signature),
+        ("no signature", replace_signature(&token("RS256"), b""), Signature),
+        ("zero signature of ES256", replace_signature(&token("ES256"), &[0; 64]), Signature),
+        ("zero signature of ES384", replace_signature(&token("ES384"), &[0; 96]), Signature),
+        ("zero signature of EdDSA", replace_signature(&token("EdDSA"), &[0; 64]), Signature),
+        ("zero signature of RS256", replace_signature(&token("RS256"), &[0; 256]), Signature),
+        ("signature of ES256 in DER", replace_signature(&token("ES256"), &[0x30, 6, 2, 1, 1, 2, 1, 1]), Signature),
+        ("signature with a byte more", replace_signature(&token("EdDSA"), &[1; 65]), Signature),
         ("claims of another token", swapped_claims, Signature),
         ("RS256 as PS256", mint.sign("RS256", r#"{"alg":"PS256","kid":"rsa"}"#, &claims), Signature),
         ("RS256 as RS512", mint.sign("RS256", r#"{"alg":"RS512","kid":"rsa"}"#, &claims), Signature),
