@@ -254,7 +254,7 @@ fn parse<M: KeyedMap>(value: &Value) -> Result<KeyedPatch<M::Value>, ValidationE
         let flaw = ValueError::format(format!("an object, not {}", value.kind()));
         return Err(ValidationErrors::one(M::NAME, flaw));
     };
-    // A patch may remove every key and set as many new ones.
+    // A patch may remove every key and set as many new keys.
     let most = 2 * M::LIMITS.keys;
     if members.len() > most {
         let flaw = ValueError::new(Code::TooLong, format!("must have at most {most} keys in one request"));

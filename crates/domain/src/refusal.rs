@@ -72,7 +72,7 @@ impl BrokenRule {
 pub struct RetryAfter {
     /// Whole seconds until the conflict resolves itself, at least 1.
     pub seconds: i64,
-    /// Message for human readers, instead of the one that names the field.
+    /// Message for human readers, instead of the message that names the field.
     pub message: &'static str,
 }
 

@@ -120,7 +120,7 @@ macro_rules! __content {
         }
 
         impl $content {
-            /// Reads these members of a creation. Returns `None` if one is missing or wrong.
+            /// Reads these members of a creation. Returns `None` if a member is missing or wrong.
             pub fn read(fields: &mut $crate::fields::Fields) -> Option<Self> {
                 $(
                     let $new = $crate::content::of_type::<$new_type, _, _>($new_source);
@@ -164,7 +164,7 @@ pub use __content as content;
 /// The source of a member in bodies: a field with its rule, and the meaning of null and of absence. Created by
 /// [`required`], [`optional`], [`or_default`] and [`or`].
 pub struct Source<R, P> {
-    /// Name in bodies, if it differs from that of the member.
+    /// Name in bodies, if it differs from the name of the member.
     name: Option<&'static str>,
     rule: R,
     about: &'static str,

@@ -182,7 +182,7 @@ pub trait Sortable: Sized + 'static {
         Self::ORDERS.iter().flat_map(|order| order.words.iter().map(|word| (*word, order.sort(word))))
     }
 
-    /// Returns the value by which this entry is ordered; `None` if the resource has no such order.
+    /// Returns the value by which this entry is ordered; `None` if the resource has no order by `by`.
     #[must_use]
     fn key(&self, by: SortBy) -> Option<Key> {
         Self::ORDERS.iter().find(|order| order.by == by).map(|order| (order.key)(self))

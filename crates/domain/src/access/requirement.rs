@@ -78,7 +78,7 @@ impl Access {
         Self::new(Key::Scope(scope), Some(AdminContext::Organization))
     }
 
-    /// Keys with this scope that may write to people. These act for no person, or for an org admin.
+    /// Keys that have this scope and act for no person, or for an org admin: only these keys may write to people.
     #[must_use]
     pub const fn people_writer(scope: Permission) -> Self {
         Self::new(Key::Scope(scope), Some(AdminContext::People))
@@ -209,7 +209,8 @@ impl Access {
         if self.needs_full_sight { caller.require_full_sight() } else { Ok(()) }
     }
 
-    /// Checks all requirements that do not depend on the request: those of [`Access::admit`], then the admin context.
+    /// Checks all requirements that do not depend on the request: the requirements of [`Access::admit`], then the
+    /// admin context.
     ///
     /// # Errors
     /// The errors of [`Access::admit`] and [`Caller::require_admin`].

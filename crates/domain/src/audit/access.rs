@@ -34,8 +34,8 @@ impl Target {
 }
 
 impl AuditEntry {
-    /// Returns the access that a caller needs to see the values of the entry: that of GET of the resource, or more if
-    /// the entry tells of a legal hold or of an account at an identity provider.
+    /// Returns the access that a caller needs to see the values of the entry: the access of GET of the resource,
+    /// or more if the entry tells of a legal hold or of an account at an identity provider.
     #[must_use]
     pub fn read_access(&self) -> Access {
         if HOLD_ACTIONS.contains(&&*self.action) {

@@ -100,7 +100,7 @@ impl Conversation {
         caller.acts_for().and_then(|person| self.joins.0.get(&person)).copied()
     }
 
-    /// Narrows bounds of the time of messages to those that this caller sees.
+    /// Narrows bounds of time so that they contain only messages that this caller sees.
     #[must_use]
     pub fn narrow(&self, caller: &Caller, bounds: Bounds<Timestamp>) -> Bounds<Timestamp> {
         Bounds { gte: bounds.gte.max(self.seen_from(caller)), ..bounds }

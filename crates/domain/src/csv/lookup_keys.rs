@@ -74,9 +74,9 @@ impl CsvRow {
         }
     }
 
-    /// Returns the work of making the keys of the row, in cells: one, plus one for each byte of a key that has
-    /// characters outside of ASCII or an encoded domain (`xn--`). Folding or encoding a character takes as long as
-    /// the lookup of a cell.
+    /// Returns the work of making the keys of the row, in cells: one cell, plus one cell for each byte of a key
+    /// that has characters outside of ASCII or an encoded domain (`xn--`). Folding or encoding a character takes
+    /// as long as the lookup of a cell.
     pub(super) fn key_work(&self) -> usize {
         let keys = [Some(&self.email_key), self.manager_key.as_ref(), self.department_key.as_ref()];
         let slow_keys = keys.into_iter().flatten().filter(|key| !key.is_ascii() || key.contains("xn--"));

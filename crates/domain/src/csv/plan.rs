@@ -134,7 +134,7 @@ struct Planner<'a> {
     given_up: HashSet<String>,
     /// Rows by the address of their manager.
     dependents: HashMap<String, Vec<usize>>,
-    /// Last row of each address in the file, which replaces the earlier ones.
+    /// Last row of each address in the file, which replaces the earlier rows of the address.
     rows_by_address: HashMap<&'a str, usize>,
     progress: &'a mut CellCounter<'a>,
 }

@@ -18,8 +18,8 @@ const KINDS: [(&[u8], &str); 6] = [
     (b"\xfe\xff", "The file is a text in UTF-16"),
 ];
 
-/// Returns a sentence that names the kind of a file that is no CSV in UTF-8, by its first bytes. `None` if they
-/// are those of no other kind.
+/// Returns a sentence that names the kind of a file that is no CSV in UTF-8, by its first bytes. `None` if the
+/// bytes belong to no other kind.
 pub(super) fn other_kind(bytes: &[u8]) -> Option<String> {
     let advice = "save it as CSV UTF-8";
     if let Some((_, kind)) = KINDS.iter().find(|(first, _)| bytes.starts_with(first)) {

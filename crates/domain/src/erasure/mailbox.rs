@@ -32,7 +32,8 @@ impl ComparedText {
         text.contains(['@', ELLIPSIS]) || text.contains(is_quote)
     }
 
-    /// Returns `true` if a quoted value of the text is `name`, or a truncated one is the beginning of `name`.
+    /// Returns `true` if a quoted value of the text is `name`, or a truncated quoted value is the beginning of
+    /// `name`.
     pub(super) fn quotes(&self, name: &Self) -> bool {
         let is_whole = self.0.match_indices(name.0.as_str()).any(|(at, found)| {
             self.0[..at].ends_with(is_quote) && self.0[at + found.len()..].starts_with(is_quote)

@@ -55,7 +55,7 @@ impl Employee {
     }
 
     fn pseudonymize(&self, reason: Option<String>, at: Timestamp) -> Decision<Self> {
-        // Every field is listed: a new one must not stay with an erased person unnoticed.
+        // Every field is listed: a new field must not stay with an erased person unnoticed.
         let erased_at = at.strictly_after(self.updated_at);
         let state = Self {
             id: self.id,

@@ -7,12 +7,12 @@
 pub enum TextEffect {
     /// The rows of the person are deleted.
     Removed,
-    /// In rows of the person, or about the person or a removed resource, the value is overwritten by one without
-    /// personal data, such as a fixed text, null or `{}`.
+    /// In rows of the person, or about the person or a removed resource, the value is overwritten by a value
+    /// without personal data, such as a fixed text, null or `{}`.
     Replaced,
     /// The value is a word of the service, an id, a digest, or a setting. It holds no text about a person.
     Wordless,
-    /// The value is a digest or a key, and each row has another one. It holds no text about a person.
+    /// The value is a digest or a key, and each row has a different value. It holds no text about a person.
     Random,
     /// The text belongs to the organization or to another person, and stays.
     Kept,

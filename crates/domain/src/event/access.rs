@@ -26,8 +26,9 @@ impl Caller {
         kind.needed_context().map_or(Ok(()), |context| self.require_admin(context))
     }
 
-    /// Returns `true` if the caller may see attempts to deliver events of this type in the delivery log. The log shows
-    /// attempts of all types without content, except those that tell of legal holds, erasures and retention.
+    /// Returns `true` if the caller may see attempts to deliver events of this type in the delivery log. The log
+    /// shows attempts of all types without content, except attempts for events that tell of legal holds, erasures
+    /// and retention.
     #[must_use]
     pub fn may_see_deliveries_of(&self, kind: EventType) -> bool {
         kind.needed_context() != Some(AdminContext::Organization) || self.may_read_events_of(kind).is_ok()

@@ -55,8 +55,8 @@ impl ExportedResource {
         }
     }
 
-    /// Returns the resources whose removal changes rows of this one. An erasure names only the person, so a copy
-    /// without these resources cannot tell which of its rows change.
+    /// Returns the resources whose removal changes rows of this resource. An erasure names only the person, so a
+    /// copy without these resources cannot tell which of its rows change.
     #[must_use]
     pub const fn depends_on(self) -> &'static [Self] {
         match self {

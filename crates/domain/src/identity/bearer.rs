@@ -72,10 +72,10 @@ pub struct BearerAccount<'a> {
     pub person: Option<&'a Employee>,
 }
 
-/// Returns the provider of a token among those that hold proofs of its audiences.
+/// Returns the provider of a token among the providers that hold proofs of its audiences.
 ///
 /// # Errors
-/// Returns the cause for which the token is for none of them.
+/// Returns the cause for which the token is for none of these providers.
 pub fn choose_provider<'p, P: Copy>(
     token: &SignedToken<'_>,
     providers: &'p [(P, &'p IdentityProvider)],
@@ -86,7 +86,8 @@ pub fn choose_provider<'p, P: Copy>(
 }
 
 impl IdentityProvider {
-    /// Returns the settings that bearer tokens must match: those of all tokens, with the proven audiences alone.
+    /// Returns the settings that bearer tokens must match: the settings for all tokens, with the proven audiences
+    /// alone.
     #[must_use]
     pub fn bearer_rules(&self) -> TokenRules {
         let mut rules = self.token_rules();

@@ -29,14 +29,14 @@ const MAX_AUDIENCES: usize = 5;
 const MAX_PARTIES: usize = 20;
 /// Maximum number of e-mail domains of a provider.
 const MAX_DOMAINS: usize = 20;
-/// Lifetime of a session in seconds unless a request names another one: half a day.
+/// Lifetime of a session in seconds unless a request names another lifetime: half a day.
 pub(super) const DEFAULT_LIFETIME: i64 = 43_200;
 /// Smallest lifetime of a session in seconds.
 const MIN_LIFETIME: i64 = 300;
 /// Largest lifetime of a session in seconds: a day.
 const MAX_LIFETIME: i64 = 86_400;
 
-/// Scopes of sessions and tokens unless a request names others: those of a person's own work.
+/// Scopes of sessions and tokens unless a request names other scopes: the scopes of a person's own work.
 pub(super) const DEFAULT_SCOPES: Permissions = Permissions::NONE
     .with(Permission::ObservationsRead)
     .with(Permission::ObservationsWrite)

@@ -1,5 +1,5 @@
-//! Claims of verified tokens: bearer tokens, ID tokens and logout tokens, each judged by its own rules, so that none
-//! is accepted as another one (RFC 8725).
+//! Claims of verified tokens: bearer tokens, ID tokens and logout tokens, each judged by its own rules, so that no
+//! token is accepted as a token of another kind (RFC 8725).
 
 mod login;
 mod logout;
@@ -69,8 +69,8 @@ pub struct BearerClaims {
     pub expires_at: Timestamp,
 }
 
-/// Returns the provider that a token is for: the one of its issuer and its audience. A token that names audiences of
-/// two providers is for none.
+/// Returns the provider that a token is for: the only provider that has one of its audiences, if the issuer is the
+/// same. A token that names audiences of two providers is for neither.
 ///
 /// # Errors
 /// Returns [`TokenFlaw::Audience`] or [`TokenFlaw::Issuer`].

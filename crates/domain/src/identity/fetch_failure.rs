@@ -9,8 +9,8 @@ pub enum FetchFailure {
     /// The address is not https, and its network is not trusted.
     #[error("the address is not https")]
     NotHttps,
-    /// The host has no address, or one that is not public. One text for both, because two would show which private
-    /// names the operator's name server knows.
+    /// The host has no address, or an address that is not public. Both cases have one text, because two texts
+    /// would show which private names the operator's name server knows.
     #[error("the host has no address that is public")]
     NotPublic,
     /// No connection could be opened.
@@ -89,7 +89,7 @@ pub fn max_age(cache_control: Option<&str>, age: Option<&str>) -> Option<i64> {
     Some(seconds.saturating_sub(age).max(0))
 }
 
-/// Reads a number of seconds. One that is too large counts as the largest.
+/// Reads a number of seconds. A number that is too large counts as the largest number.
 fn read_seconds(digits: &str) -> Option<i64> {
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| digits.parse().unwrap_or(i64::MAX))

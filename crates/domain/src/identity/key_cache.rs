@@ -63,7 +63,7 @@ pub enum KeyPlan {
     Refresh(Arc<KeySet>),
     /// The request fetches the key set and reports the result; then it asks again.
     Fetch,
-    /// Another request fetches; this one waits for its result and asks again.
+    /// Another request fetches the keys; this request waits for the result and asks again.
     Wait,
     /// There are no keys, and it is too early for another fetch.
     Unavailable,

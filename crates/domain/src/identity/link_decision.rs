@@ -55,7 +55,7 @@ pub struct LinkCandidate {
 pub enum KnownPeople<'p> {
     /// The link of the account.
     Linked(LinkedPerson),
-    /// The account has no link. These are the people that the rule finds, one for each connector.
+    /// The account has no link. The candidates are the people that the rule finds, one for each connector.
     Unlinked(&'p [LinkCandidate]),
 }
 
@@ -92,7 +92,7 @@ pub enum LinkRefusal {
     /// There is no person.
     #[error("no person has this id or address")]
     NoPerson,
-    /// There are several people, or one at several connectors.
+    /// There are several people, or one person at several connectors.
     #[error("several people or connectors have this id or address")]
     Ambiguous,
     /// The person is deactivated.

@@ -1,6 +1,7 @@
 //! Proofs that a domain, a client id or an audience belongs to the organization of a provider (decision B9).
 //!
-//! Only proven values serve, and each of them is proven for one provider of the installation: the first one.
+//! Only proven values are used, and each value is proven for one provider of the installation: the first provider
+//! that proves it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,8 +33,8 @@ pub struct IdentityProof {
 pub enum ProvableValue<'a> {
     /// A domain of e-mail addresses.
     Domain(&'a str),
-    /// A client id or an audience. Issuers choose them on their own, so that a value of one issuer is not that of
-    /// another one.
+    /// A client id or an audience. Each issuer chooses its own client ids and audiences, so equal texts of two
+    /// issuers are different values.
     Audience {
         /// Issuer of the provider.
         issuer: &'a str,

@@ -107,7 +107,8 @@ impl ApiKey {
         at: Timestamp,
     ) -> Result<(Self, AuditDraft), DomainError> {
         let (provider, link, person) = basis;
-        // The clock of the process that disabled the provider or ended the link may be ahead of this one.
+        // The clock of the process that disabled the provider or ended the link may be ahead of the clock of this
+        // process.
         let ends = provider.disabled_at.into_iter().chain(link.tokens_after);
         let created_at = ends.fold(at, Timestamp::strictly_after).max(link.created_at);
         let (scopes, access_level) = provider.session_rights(person.role == Role::OrgAdmin);

@@ -250,7 +250,7 @@ pub enum SignInRefusal {
     /// The provider is disabled or deleted, or its client id is not proven.
     #[error("the identity provider is not active")]
     InactiveProvider,
-    /// The response is that of another issuer.
+    /// The response comes from another issuer.
     #[error("the answer came from another issuer")]
     ForeignIssuer,
     /// The discovery document cannot be used.

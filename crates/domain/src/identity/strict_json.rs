@@ -42,7 +42,7 @@ pub fn read_object(document: &[u8], max_bytes: usize) -> Result<Object, Document
     if has_repeated_member(&object) { Err(DocumentFlaw::RepeatedMember) } else { Ok(object) }
 }
 
-/// Returns `true` if this object, or one inside it, has a member twice.
+/// Returns `true` if this object, or an object inside it, has a member twice.
 fn has_repeated_member(object: &Object) -> bool {
     let mut names = BTreeSet::new();
     object.iter().any(|(name, value)| !names.insert(name) || repeats_member(value))

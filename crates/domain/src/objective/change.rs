@@ -283,9 +283,9 @@ impl Objective {
     }
 
     /// Updates the objective. Returns `None` if nothing changes (decision A8). With `needs_approval`, a change of
-    /// title, description, period or key results after the approval is marked, and the owner's manager gets a notice
-    /// of the first one. During a review, the manager gets a notice of each such change, because they may have read
-    /// the objective before the change (decision C10).
+    /// title, description, period or key results after the approval is marked, and the owner's manager gets a
+    /// notice of the first such change. During a review, the manager gets a notice of each such change, because
+    /// they may have read the objective before the change (decision C10).
     ///
     /// # Errors
     /// [`DomainError::Conflict`] for a finished objective, even if nothing would change, for a status that PATCH

@@ -301,8 +301,8 @@ impl Objective {
         Ok((state, Decision { state: check_in, events: vec![], audit, notices: vec![] }))
     }
 
-    /// Returns the key results with these values, and those whose values changed. Adds a problem for each unknown
-    /// key result, and for each value that the metric does not permit.
+    /// Returns all key results, with these values, and the key results whose values changed. Adds a problem for
+    /// each unknown key result, and for each value that the metric does not permit.
     fn apply_measurements(
         &self,
         measurements: &[Measurement],

@@ -98,8 +98,8 @@ fn place(at: usize, member: &str) -> String {
     format!("{NAME}[{at}].{member}")
 }
 
-/// Reads an entry. `is_kept` is `true` for a stored key result, whose members [`check_against`] checks together with
-/// the stored ones.
+/// Reads an entry. `is_kept` is `true` for a stored key result, whose members [`check_against`] checks together
+/// with the stored members.
 fn read_entry(fields: &mut Fields, id: Option<Reference<KeyResultKind>>, is_kept: bool) -> Option<Entry> {
     let title = fields.required_unless(&TITLE, is_kept);
     let (metric, unit) = (fields.present(&METRIC), fields.nullable(&UNIT));
@@ -249,7 +249,7 @@ pub(super) fn create(entries: Vec<Entry>, ids: &[KeyResultId]) -> Vec<KeyResult>
     entries.into_iter().zip(ids).map(|(entry, id)| entry.create(*id)).collect()
 }
 
-/// Returns the key results after an update. `ids` has an id for each new one.
+/// Returns the key results after an update. `ids` has an id for each new key result.
 ///
 /// # Errors
 /// The problems that only the stored key results show.

@@ -181,8 +181,8 @@ impl<'a> PersonalAuditEntry<'a> {
     }
 }
 
-/// A notification in the file of its recipient. One that is not about the recipient has no texts, because these are
-/// data of other people (decision H2).
+/// A notification in the file of its recipient. A notification that is not about the recipient has no texts,
+/// because the texts are data of other people (decision H2).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[expect(missing_docs, reason = "the members are those of a notification")]
 pub struct PersonalNotification<'a> {

@@ -73,7 +73,7 @@ pub(super) fn parse(text: &str) -> Result<Period, ValueError> {
 
 impl Period {
     /// Returns the time that is this period before `now`. A day of the month that does not exist becomes the last
-    /// one of that month.
+    /// day of that month.
     #[must_use]
     pub fn subtract_from(self, now: Timestamp) -> Timestamp {
         let months = Months::new(self.years * MONTHS_PER_YEAR + self.months);
@@ -83,7 +83,7 @@ impl Period {
         earlier.map_or(Timestamp::from_millis(i64::MIN), |time| Timestamp::from_millis(time.timestamp_millis()))
     }
 
-    /// Returns `true` if this period is shorter than another one, with months of mean length.
+    /// Returns `true` if this period is shorter than another period, with months of mean length.
     #[must_use]
     pub fn is_shorter_than(self, other: Self) -> bool {
         self.mean_length() < other.mean_length()

@@ -27,7 +27,7 @@ pub struct RetentionPreview {
     pub counts: BTreeMap<String, u64>,
 }
 
-/// Parameters of `GET /retention/preview`: periods to preview instead of the stored ones.
+/// Parameters of `GET /retention/preview`: periods to preview instead of the stored periods.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PreviewRequest {
     patch: RetentionPatch,
@@ -58,8 +58,8 @@ impl PreviewRequest {
         params.finish(request)
     }
 
-    /// Returns the rules to preview: those of the organization with the periods of the request, as if they were
-    /// set now.
+    /// Returns the rules to preview: the rules of the organization with the periods of the request, as if these
+    /// periods were set now.
     #[must_use]
     pub fn rules(&self, organization: &Organization, now: Timestamp) -> PreviewedRules {
         let organization_after = organization.with_retention(&self.patch, now);

@@ -105,7 +105,7 @@ impl UserDocument {
     }
 
     /// Returns the document after the operations. The document itself never changes, so a refused operation leaves
-    /// no effect of earlier ones.
+    /// no effect of earlier operations.
     ///
     /// # Errors
     /// The error of the first operation that is refused.
@@ -329,7 +329,7 @@ impl UserDocument {
         &mut self.extensions[index].1
     }
 
-    /// Returns the value at a path. For several entries, the first one that meets the conditions.
+    /// Returns the value at a path. Of several entries, the first that meets the conditions counts.
     #[must_use]
     pub fn value_at(&self, path: &ScimPath) -> Option<&Value> {
         let section = self.section(&path.schema)?;

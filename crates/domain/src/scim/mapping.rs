@@ -42,8 +42,8 @@ impl ManagerReference {
         self.0.parse().ok()
     }
 
-    /// Returns the person that the reference names if it is no id: the one with this `externalId` at the
-    /// connector, else the one with this address.
+    /// Returns the person that the reference names if it is no id: the person with this `externalId` at the
+    /// connector, else the person with this address.
     #[must_use]
     pub fn choose(linked: Option<EmployeeId>, addressed: Option<EmployeeId>) -> Option<EmployeeId> {
         linked.or(addressed)

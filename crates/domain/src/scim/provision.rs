@@ -25,7 +25,7 @@ pub enum WriteKind {
     /// PUT: absent attributes are removed if the connector created the person. Other people keep values that the
     /// provider never sent.
     Replace,
-    /// PATCH: the document has every stored attribute, so absent ones are removed.
+    /// PATCH: the document has every stored attribute, so absent attributes are removed.
     Change,
 }
 
@@ -36,7 +36,7 @@ pub struct ProvisioningInput<'a> {
     pub kind: WriteKind,
     pub connector: &'a Connector,
     pub user: &'a ScimUser,
-    /// Id of the person; a new one for a new person.
+    /// Id of the person; a new id for a new person.
     pub id: EmployeeId,
     pub person: Option<&'a Employee>,
     /// Stored link of the person. It may be an ended link of another connector.

@@ -20,7 +20,7 @@ const SNIPPET_CHARS: usize = 200;
 /// Length of the snippet before the first match, in characters.
 const BEFORE_CHARS: usize = 60;
 
-/// Words that must all match; the last one may match the beginning of a word.
+/// Words that must all match; the last word may match the beginning of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchQuery {
     /// All words but the last.
@@ -91,7 +91,7 @@ impl SearchQuery {
     ///
     /// # Errors
     /// Returns `too_short`, `too_long`, or `invalid_format` for a control character. Also returns `too_short` for
-    /// a query without a word, `too_long` for one with more than [`MAX_WORDS`].
+    /// a query without a word, `too_long` for a query with more than [`MAX_WORDS`] words.
     pub fn parse(text: &str) -> Result<Self, ValueError> {
         check_length(text, 1..=QUERY_CHARS)?;
         let mut runs = runs(text);
@@ -158,8 +158,8 @@ struct MatchedWords<'q> {
 }
 
 impl MatchedWords<'_> {
-    /// Reads a text and returns the positions of its matches: the first one, and those that fit in a snippet with
-    /// it.
+    /// Reads a text and returns the positions of its matches: the first match, and the matches that fit in a
+    /// snippet with it.
     fn read(&mut self, text: &str) -> Vec<Range<usize>> {
         let mut places = Vec::<Range<usize>>::new();
         each_word(text, |met| {

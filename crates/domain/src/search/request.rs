@@ -20,7 +20,7 @@ pub struct Filter {
     pub manager_id: Option<EmployeeId>,
     /// The type of observations; excludes all other resources.
     pub kind: Option<observation::Type>,
-    /// The status of people; `None` for those who have not left. No condition for other types.
+    /// The status of people; `None` for people who have not left. No condition for other types.
     pub status: Option<StatusFilter>,
     /// Inclusive bounds of the creation.
     pub created_at: Bounds<Timestamp>,

@@ -1,8 +1,9 @@
 //! Words of a text: the terms of the index and of a query, and their positions in the text.
 //!
 //! A word is a run of letters and digits, without case and accents. Scripts without spaces between words (such as
-//! Chinese) have no such runs: there, every two adjacent characters form a word, and so does the last one alone.
-//! An emoji is a word. All other characters separate words, including quotes and operators of query languages.
+//! Chinese) have no such runs: there, every two adjacent characters form a word, and so does the last character
+//! alone. An emoji is a word. All other characters separate words, including quotes and operators of query
+//! languages.
 
 use std::collections::VecDeque;
 use std::ops::Range;

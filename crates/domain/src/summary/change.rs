@@ -342,7 +342,7 @@ fn with_hidden<K: Kind>(wanted: Vec<Id<K>>, shown: &[Id<K>], stored: &[Id<K>]) -
     wanted.iter().chain(hidden_ids).copied().collect()
 }
 
-/// Returns the objectives of a body. Each one that does not exist is a separate problem (decision A4).
+/// Returns the objectives of a body. Each objective that does not exist is a separate problem (decision A4).
 fn objectives(
     wanted: &[Reference<ObjectiveKind>],
     before: &[ObjectiveId],

@@ -369,10 +369,10 @@ impl Subscription {
 
     /// Returns the secrets after a rotation.
     ///
-    /// Without `overlap_seconds` the secret that was the newest signs for 24 more hours, and older ones keep their
-    /// ends. With `overlap_seconds`, no earlier secret signs for longer than this time, so that one request can
-    /// end a leaked secret. Above [`MAX_SECRETS`] the oldest ones are dropped: a refusal would let any client with
-    /// `webhooks:write` block the owner's rotation.
+    /// Without `overlap_seconds` the secret that was the newest signs for 24 more hours, and older secrets keep
+    /// their ends. With `overlap_seconds`, no earlier secret signs for longer than this time, so that one request
+    /// can end a leaked secret. Above [`MAX_SECRETS`] the oldest secrets are dropped: a refusal would let any
+    /// client with `webhooks:write` block the owner's rotation.
     fn rotate_secrets(&self, sealed: Vec<u8>, overlap_seconds: Option<i64>, at: Timestamp) -> Vec<SealedSecret> {
         let default_end = at.plus_seconds(ROTATION_OVERLAP_SECONDS);
         let latest_end = overlap_seconds.map(|seconds| at.plus_seconds(seconds));

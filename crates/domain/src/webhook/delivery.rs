@@ -202,7 +202,7 @@ impl Delivery {
     }
 }
 
-/// The parameter for the event id as receivers see it: that of a test begins with `evt_test_`.
+/// The parameter for the event id as receivers see it: the id of a test event begins with `evt_test_`.
 const EVENT_ID: Param<EventId> =
     params::param("filter[event_id]", "Only attempts for this event.", ValueForm::Id(EventKind::PREFIX), |text| {
         match text.strip_prefix("evt_test_") {

@@ -21,8 +21,8 @@ impl Job {
     /// `at`.
     ///
     /// A failed delivery of an event about a subscription does not make the subscription that gets it failing.
-    /// Otherwise, if the receivers of two subscriptions reject only such events, each failure would cause an event for
-    /// the other one without end.
+    /// Otherwise, if the receivers of two subscriptions reject only such events, each failure would cause an event
+    /// for the other subscription without end.
     #[must_use]
     pub fn health(&self, outcome: AttemptOutcome, status: Status, at: Timestamp) -> HealthDelta {
         let counts = self.origin != DeliveryOrigin::Test;

@@ -98,8 +98,8 @@ impl ReplayOrder {
         Some(Self { since: start?, until: end.unwrap_or(now), event_types, only })
     }
 
-    /// Returns the event types to replay: those of the order that the subscription has and the caller may read,
-    /// without test events.
+    /// Returns the event types to replay: the types of the order that the subscription has and the caller may
+    /// read, without test events.
     ///
     /// # Errors
     /// The access that the caller lacks for a type that the order names.

@@ -95,7 +95,7 @@ impl HealthDelta {
         Self { streak: Streak { is_failing: true, ..self.streak }, fails_at: Some(self.last_at), ..self }
     }
 
-    /// Combines two changes; `next` is recorded after this one.
+    /// Combines two changes; `next` is recorded after this change.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
         let newest = if next.last_at >= self.last_at { next } else { self };
@@ -120,7 +120,7 @@ impl HealthDelta {
         self.fails_at.filter(|_| !before.is_failing).or(self.fails_again_at)
     }
 
-    /// Returns the subscription's streak after the batch; `before` is the one before the batch.
+    /// Returns the subscription's streak after the batch; `before` is the streak before the batch.
     #[must_use]
     pub fn apply_to(self, before: Streak) -> Streak {
         if self.ends_streak { self.streak } else { before.plus(self.streak) }

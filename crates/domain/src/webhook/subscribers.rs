@@ -23,7 +23,7 @@ pub const MAX_SUBSCRIPTIONS: u32 = 100;
 pub struct Subscribers(Vec<i64>);
 
 impl Subscribers {
-    /// Creates the set from the bits of each subscription; an inactive one has none.
+    /// Creates the set from the bits of each subscription; an inactive subscription has no bits.
     pub fn new(wanted: impl IntoIterator<Item = i64>) -> Self {
         Self(wanted.into_iter().collect())
     }

@@ -81,7 +81,7 @@ impl Topics {
         &self.0
     }
 
-    /// Returns the topics as bits, see [`EventType::bit`]; `*` sets every bit, including those of later types.
+    /// Returns the topics as bits, see [`EventType::bit`]; `*` sets every bit, including the bits of later types.
     #[must_use]
     pub fn bits(&self) -> i64 {
         self.0.iter().fold(0, |bits, topic| match topic {

@@ -1,4 +1,4 @@
-//! Error types: each public one can be returned with `?` from a function of another program.
+//! Error types: each public type can be returned with `?` from a function of another program.
 
 use std::any::type_name;
 use std::collections::BTreeSet;
@@ -26,7 +26,7 @@ use candor_domain::signature::SignatureError;
 use candor_domain::time::NotATime;
 use candor_domain::webhook::NotASchedule;
 
-/// Returns the name of an error type. It compiles only for types that implement `Error`.
+/// Returns the name of an error type. The function compiles only for types that implement `Error`.
 fn name<E: Error>() -> &'static str {
     type_name::<E>().rsplit("::").next().unwrap()
 }

@@ -1,5 +1,5 @@
-//! Tokens of identity providers: the tests have a provider that signs good and hostile tokens. Each hostile one is
-//! refused with its cause.
+//! Tokens of identity providers: the tests have a provider that signs good and hostile tokens. Each hostile token
+//! is refused with its cause.
 
 mod bearer;
 mod discovery;

@@ -31,7 +31,7 @@ pub(super) fn right_form(name: &str, known: &[String]) -> Option<String> {
     let Some((word, form)) = FORMS.iter().find(|(word, _)| plain.starts_with(word)) else {
         return misspelled_form(&plain, known);
     };
-    // An exact word, such as `since`, is a parameter of other lists. It is ignored here.
+    // An exact word other than `filter`, such as `since`, is a parameter of other lists. It is ignored here.
     if name == *word && *word != "filter" {
         return None;
     }

@@ -95,7 +95,7 @@ pub struct LinkDraft {
     /// Permissions of the key, without writes if the link is read-only.
     pub scopes: Permissions,
     pub access_level: AccessLevel,
-    /// Networks of the key and of the request that opens the link; `None` for those of the caller.
+    /// Networks of the key and of the request that opens the link; `None` for the networks of the caller.
     pub allowed_networks: Option<AllowedNetworks>,
     /// Lifetime of the key in seconds; `None` for the default.
     pub expires_in: Option<i64>,

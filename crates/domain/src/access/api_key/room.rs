@@ -28,8 +28,8 @@ impl KeyRoom {
         Self { holder, most }
     }
 
-    /// Checks that one more key may be valid in addition to `valid` other keys. Existing keys above the bound
-    /// stay.
+    /// Checks that one more key may be valid in addition to `valid` other keys. Existing keys above the bound stay
+    /// valid.
     ///
     /// # Errors
     /// Returns [`DomainError::Unprocessable`] at the bound (decision B7).

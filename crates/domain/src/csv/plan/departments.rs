@@ -27,7 +27,7 @@ pub(super) enum DepartmentCell<'a> {
 }
 
 impl<'a> Planner<'a> {
-    /// Looks up the department of a row among the stored ones.
+    /// Looks up the department of a row among the stored departments.
     pub(super) fn department(
         &self,
         row: &'a CsvRow,

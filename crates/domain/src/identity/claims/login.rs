@@ -68,7 +68,7 @@ impl VerifiedToken {
     }
 
     /// Checks that `at_hash` is the left half of the hash of the access token, by the algorithm of the ID token.
-    /// Accepts a token without `at_hash`, and one that came without an access token.
+    /// Accepts a token without `at_hash`, and an ID token that came without an access token.
     fn check_access_token(&self, access_token: Option<&str>) -> Result<(), TokenFlaw> {
         let Some(expected_hash) = optional_text(&self.claims, "at_hash")? else { return Ok(()) };
         let Some(access_token) = access_token else { return Ok(()) };

@@ -29,7 +29,8 @@ impl VerifiedToken {
         let bearer = self.to_bearer(rules, now);
         let login = self.to_id(rules, IdExpectation::default(), now);
         if let (Err(bearer_flaw), Err(login_flaw)) = (&bearer, &login) {
-            // A token without an audience of bearer tokens was meant as an ID token, so its flaw as such is the cause.
+            // A token without an audience of bearer tokens was meant as an ID token, so its flaw as an ID token is
+            // the cause.
             return Err(if *bearer_flaw == TokenFlaw::Audience { *login_flaw } else { *bearer_flaw });
         }
         let token_audiences = bearer.map_or_else(|_| vec![], |claims| claims.audiences);

@@ -10,8 +10,8 @@ use crate::time::Timestamp;
 const MINUTE_MILLIS: i64 = 60_000;
 
 /// Deactivations by a provider within the last hour, by minute, in one data set. Each deactivation writes the row,
-/// so that concurrent ones conflict and together cannot exceed the limit. The size and the cost do not depend on
-/// the number of people.
+/// so that concurrent deactivations conflict and together cannot exceed the limit. The size and the cost do not
+/// depend on the number of people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrakeCount {
     /// Id of the connector.

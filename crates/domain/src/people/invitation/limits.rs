@@ -137,9 +137,9 @@ pub fn recipient_limits(id: OrganizationId, email: &str, is_known_domain: bool) 
     vec![to_domain, to_mailbox]
 }
 
-/// Returns the limits that organizations share while they are not known at the domain; none for an organization that
-/// is known there. The caller counts the limits of the organization first, so that a mail over one of those uses up no
-/// shared limit, and then the shared limits in this order: mailbox, domain.
+/// Returns the limits that organizations share while they are not known at the domain; none for an organization
+/// that is known there. The caller counts the limits of the organization first, so that a mail over a limit of the
+/// organization uses up no shared limit, and then the shared limits in this order: mailbox, domain.
 #[must_use]
 pub fn shared_limits(email: &str, is_known_domain: bool) -> Vec<SharedMailLimit> {
     if is_known_domain {

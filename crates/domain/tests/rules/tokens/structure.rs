@@ -158,7 +158,7 @@ fn harmless_headers_are_accepted() {
         json!({"typ": "application/at+jwt"}),
         json!({"typ": "jwt"}),
         json!({"x5t": "GvnPApfWMdLRi8PDmisFn7bprKg"}),
-        // Some providers name the address of their keys. It is not used, so it does no harm.
+        // Some providers name the address of their keys. The address is not used, so it does no harm.
         json!({"jku": "https://id.example.com/keys"}),
     ] {
         assert!(judge(&mint, &with_header(&mint, &members)).is_ok(), "{members}");
