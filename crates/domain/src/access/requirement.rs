@@ -292,14 +292,14 @@ mod tests {
         let scopes = Permissions::NONE.with(Permission::Scim);
         let connector = Some(crate::id::ConnectorId::from_ulid(Ulid(8)));
         let of_connector = Caller { connector, ..key(scopes, Environment::Test, false) };
-        let other = Err(PermissionDenied::ConnectorKey);
+        let connector_refusal = Err(PermissionDenied::ConnectorKey);
         for (access, connectors, others) in [
             (Access::SCIM, Ok(()), Err(PermissionDenied::NoConnectorKey)),
             (Access::ANY_KEY, Ok(()), Ok(())),
             (Access::PUBLIC, Ok(()), Ok(())),
-            (Access::READS_TYPES, other, Ok(())),
-            (Access::scope(SCOPE), other, Ok(())),
-            (Access::settings_admin(SCOPE).live_only(), other, Err(PermissionDenied::TestKey)),
+            (Access::READS_TYPES, connector_refusal, Ok(())),
+            (Access::scope(SCOPE), connector_refusal, Ok(())),
+            (Access::settings_admin(SCOPE).live_only(), connector_refusal, Err(PermissionDenied::TestKey)),
         ] {
             assert_eq!(access.admit(&of_connector), connectors, "{access:?}");
             assert_eq!(access.admit(&plain), others, "{access:?}");

@@ -261,9 +261,9 @@ fn last_required_submission_completes_and_notifies_requester() {
 
 #[test]
 fn each_status_accepts_only_its_actions() {
-    let open = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
-    let completed_assignment = submit(&open, submission_of(3, 1)).unwrap().0.state;
-    let cancellation = open.cancel(NOON).unwrap();
+    let open_assignment = submit(&assignment(), submission_of(4, 1)).unwrap().0.state;
+    let completed_assignment = submit(&open_assignment, submission_of(3, 1)).unwrap().0.state;
+    let cancellation = open_assignment.cancel(NOON).unwrap();
     assert_eq!(
         (cancellation.events.as_slice(), cancellation.audit.action),
         (&[EventType::AssignmentCanceled][..], "assignment.cancel")
@@ -272,7 +272,7 @@ fn each_status_accepts_only_its_actions() {
     // Per status: submission by a pending reviewer, by a reviewer who has submitted, by a non-reviewer; then
     // cancel.
     let table = [
-        (&open, [Ok(()), Err(409), Err(422), Ok(())]),
+        (&open_assignment, [Ok(()), Err(409), Err(422), Ok(())]),
         (&completed_assignment, [Err(409), Err(409), Err(409), Err(409)]),
         (&canceled_assignment, [Err(409), Err(409), Err(409), Err(409)]),
     ];

@@ -280,12 +280,12 @@ impl Planner<'_> {
     }
 
     fn finish(mut self) -> Plan {
-        let open = self.open_rows();
+        let open_rows = self.open_rows();
         let lines = self.final_lines();
-        let depths = graph::depths(&lines, open.iter().filter_map(|at| self.person(*at)));
-        let (mut steps, mut joined) = (Vec::with_capacity(open.len()), HashSet::new());
+        let depths = graph::depths(&lines, open_rows.iter().filter_map(|at| self.person(*at)));
+        let (mut steps, mut joined) = (Vec::with_capacity(open_rows.len()), HashSet::new());
         let mut lost_types: BTreeMap<usize, (u32, usize)> = BTreeMap::new();
-        for at in open {
+        for at in open_rows {
             self.count_row(at);
             let Some(RowSummary { outcome, department, .. }) = self.decided[at].take() else { continue };
             if let (true, Some(id), Some(wanted)) =

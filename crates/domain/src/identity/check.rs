@@ -112,11 +112,11 @@ mod tests {
                "audiences": ["api://candor"]"#,
         );
         let record = |index: usize| provider.domains[index].txt_record.clone();
-        let other = "v=spf1 -all".to_owned();
+        let other_record = "v=spf1 -all".to_owned();
         let mut evidence = ProviderEvidence {
             records: vec![
-                ("a.example".to_owned(), vec![other.clone(), format!("{} ", record(0))]),
-                ("b.example".to_owned(), vec![record(0), other]),
+                ("a.example".to_owned(), vec![other_record.clone(), format!("{} ", record(0))]),
+                ("b.example".to_owned(), vec![record(0), other_record]),
                 ("z.example".to_owned(), vec![record(1)]),
             ],
             token: Some(TokenProof { has_client_id: true, audiences: vec!["api://candor".to_owned()] }),

@@ -77,7 +77,7 @@ mod tests {
     #[test]
     fn path_that_no_custom_field_can_have_is_refused() {
         let enterprise = super::super::ENTERPRISE;
-        let free = [
+        let free_paths = [
             "nickName",
             "userType",
             "name.middleName",
@@ -91,7 +91,7 @@ mod tests {
             "urn:acme:2.0:User:title",
             "urn:acme:2.0:User:department",
         ];
-        for path in free {
+        for path in free_paths {
             assert_eq!(mapping(path).refusal(), None, "{path}");
         }
         let refused_paths = [

@@ -154,8 +154,8 @@ fn shared_identifiers(user: &ScimUser, person: &Employee, link: Option<&ScimLink
         ("userName", has_name),
         ("e-mail address", person.has_mailbox(&user.email)),
     ];
-    let shared = names.into_iter().filter(|(_, is_shared)| *is_shared).map(|(name, _)| name);
-    shared.collect::<Vec<_>>().join(" and ")
+    let shared_names = names.into_iter().filter(|(_, is_shared)| *is_shared).map(|(name, _)| name);
+    shared_names.collect::<Vec<_>>().join(" and ")
 }
 
 /// Decides if a creation may take the person that it matches.

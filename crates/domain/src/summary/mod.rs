@@ -245,19 +245,20 @@ pub(crate) mod tests {
 
     #[test]
     fn open_summary_does_not_show_archived_observations() {
-        let [kept, gone] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
+        let [active_id, archived_id] = [7, 8].map(|number| Id::from_ulid(Ulid(number)));
         for status in Status::ALL.iter().copied() {
-            let summary_with_archived = Summary { included_observation_ids: vec![gone, kept], ..summary(status) };
-            let shown_summary = summary_with_archived.with_archived_observations(vec![gone]);
+            let summary_with_archived =
+                Summary { included_observation_ids: vec![archived_id, active_id], ..summary(status) };
+            let shown_summary = summary_with_archived.with_archived_observations(vec![archived_id]);
             let expected_ids = if matches!(status, Status::Draft | Status::PendingReview) {
-                vec![kept]
+                vec![active_id]
             } else {
-                vec![gone, kept]
+                vec![archived_id, active_id]
             };
             assert_eq!(shown_summary.included_observation_ids, expected_ids, "{status:?}");
             let mut observation_ids = shown_summary.given_observation_ids();
             observation_ids.sort();
-            assert_eq!(observation_ids, [kept, gone], "a restored observation is shown again");
+            assert_eq!(observation_ids, [active_id, archived_id], "a restored observation is shown again");
         }
     }
 

@@ -268,10 +268,10 @@ mod tests {
         for kind in EventType::ALL {
             let read_scope = kind.needed_scope();
             for scope in Permission::ALL.iter().filter(|scope| **scope != Permission::ExportsRead) {
-                let has = read_scope.is_none_or(|needed| needed == *scope);
+                let is_permitted = read_scope.is_none_or(|needed| needed == *scope);
                 assert_eq!(
                     key(Permissions::NONE.with(*scope)).may_read_events_of(*kind).is_ok(),
-                    has,
+                    is_permitted,
                     "{kind:?} {scope:?}"
                 );
             }

@@ -325,8 +325,8 @@ mod tests {
             problems.as_slice()[0].code
         };
         assert_eq!(code(create_key(&body, None).unwrap_err()), Code::NotFoundInOrganization);
-        let other = create_key(&body, Some(connector::Type::CsvFeed)).unwrap_err();
-        assert_eq!(code(other), Code::InvalidState);
+        let type_refusal = create_key(&body, Some(connector::Type::CsvFeed)).unwrap_err();
+        assert_eq!(code(type_refusal), Code::InvalidState);
         let plain = create_key(r#""scopes": ["audit:read"]"#, None).unwrap();
         for (stored, scopes, accepted) in [
             (&key, r#"["scim"]"#, true),

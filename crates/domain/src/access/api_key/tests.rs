@@ -105,18 +105,18 @@ fn granted_access_is_limited_to_the_granters_own() {
 
 #[test]
 fn bound_key_manages_keys_of_its_person_only() {
-    let other = EmployeeId::from_ulid(Ulid(8));
+    let other_person = EmployeeId::from_ulid(Ulid(8));
     let admin =
         ApiKey { employee_id: Some(PERSON), access_level: AccessLevel::Admin, scopes: Permissions::ALL, ..key() };
     let table = [
         // the granter's person, the person of the key, allowed
         (None, None, true),
-        (None, Some(other), true),
+        (None, Some(other_person), true),
         (Some(Role::OrgAdmin), None, false),
-        (Some(Role::OrgAdmin), Some(other), false),
+        (Some(Role::OrgAdmin), Some(other_person), false),
         (Some(Role::OrgAdmin), Some(PERSON), true),
         (Some(Role::Manager), None, false),
-        (Some(Role::Manager), Some(other), false),
+        (Some(Role::Manager), Some(other_person), false),
         (Some(Role::Manager), Some(PERSON), true),
     ];
     for (role, person, allowed) in table {
@@ -126,9 +126,9 @@ fn bound_key_manages_keys_of_its_person_only() {
         let granter = granter.authenticate(hash(secret(1).reveal()), NOW).unwrap();
         let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
         let employee = person.map(|id| Reference { text: id.to_string(), id: Some(id) });
-        let new = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
+        let new_draft = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
         let creation =
-            ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), PERSON_EXISTS, NOW);
+            ApiKey::create(KeyId::from_ulid(Ulid(3)), new_draft, &secret(2), Some(&granter), PERSON_EXISTS, NOW);
         assert_eq!(creation.err(), expected_error, "create {role:?} {person:?}");
         let stored_key = ApiKey { employee_id: person, ..key() };
         assert_eq!(
@@ -200,8 +200,9 @@ fn granted_end_is_limited_to_the_granters_own() {
     for (own, given, allowed) in table {
         let granter = Caller { expires_at: own, ..caller(Permissions::ALL, AccessLevel::Admin) };
         let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
-        let new = Draft { expires_at: given, ..draft(Permissions::ALL, AccessLevel::Standard) };
-        let creation = ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&granter), NOTHING, NOW);
+        let new_draft = Draft { expires_at: given, ..draft(Permissions::ALL, AccessLevel::Standard) };
+        let creation =
+            ApiKey::create(KeyId::from_ulid(Ulid(3)), new_draft, &secret(2), Some(&granter), NOTHING, NOW);
         assert_eq!(creation.err(), expected_error, "create {own:?} {given:?}");
         let lasting = ApiKey { expires_at: given, ..key() };
         assert_eq!(
@@ -254,9 +255,15 @@ fn admin_level_is_granted_by_level_and_never_by_role() {
             let caller = record(bound_key, admin_holder).authenticate(hash(secret(1).reveal()), NOW).unwrap();
             assert_eq!(caller.is_data_admin(), role == Role::OrgAdmin, "{role:?}");
             let employee = Some(Reference { text: PERSON.to_string(), id: Some(PERSON) });
-            let new = Draft { employee, ..draft(Permissions::ALL, Admin) };
-            let creation =
-                ApiKey::create(KeyId::from_ulid(Ulid(3)), new, &secret(2), Some(&caller), PERSON_EXISTS, NOW);
+            let new_draft = Draft { employee, ..draft(Permissions::ALL, Admin) };
+            let creation = ApiKey::create(
+                KeyId::from_ulid(Ulid(3)),
+                new_draft,
+                &secret(2),
+                Some(&caller),
+                PERSON_EXISTS,
+                NOW,
+            );
             assert_eq!(creation.is_ok(), may, "{role:?} {level:?}");
         }
     }
@@ -367,8 +374,8 @@ fn past_end_is_accepted_only_if_unchanged() {
     let patch = |text: &str| Patch::parse(body(text)).resolve_with(&stored_key, NOW);
     assert_eq!(patch(&format!(r#"{{"expires_at":"{past}"}}"#)).unwrap().expires_at, Some(Some(past)));
     assert_eq!(patch(r#"{"expires_at":null}"#).unwrap().expires_at, Some(None));
-    let other = Timestamp::from_millis(past.millis() - 1);
-    let problems = patch(&format!(r#"{{"expires_at":"{other}"}}"#)).unwrap_err();
+    let other_past_time = Timestamp::from_millis(past.millis() - 1);
+    let problems = patch(&format!(r#"{{"expires_at":"{other_past_time}"}}"#)).unwrap_err();
     assert_eq!(codes(&problems), [("expires_at", Code::OutOfRange)]);
     for (text, field) in
         [(r#"{"environment":"test"}"#, "environment"), (r#"{"access_level":"admin"}"#, "access_level")]

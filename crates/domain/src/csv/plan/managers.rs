@@ -12,8 +12,8 @@ impl Planner<'_> {
     /// Resolves the manager of each row, among stored people and people of the file, by the addresses after the
     /// upload (decision E4).
     pub(super) fn resolve_managers(&mut self) {
-        let open = self.open_rows();
-        for at in &open {
+        let open_rows = self.open_rows();
+        for at in &open_rows {
             let row = &self.file.rows[*at];
             match self.targets[*at] {
                 Some(Target::New(_)) => {
@@ -27,7 +27,7 @@ impl Planner<'_> {
             }
         }
         let mut missing = Vec::new();
-        for at in open {
+        for at in open_rows {
             self.count_row(at);
             let row = &self.file.rows[at];
             if self.file.cell(row, &Column::ManagerEmail).is_none() {

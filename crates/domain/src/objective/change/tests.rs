@@ -71,8 +71,8 @@ fn metadata_and_external_id_are_edits_of_an_objective() {
     let objective_before = objective(Approved, false);
     let patch = |text: &str| Patch::parse(body(text)).resolve_with(&objective_before).unwrap();
     let mut holders = ExternalIdHolders::default();
-    let other = ObjectiveId::from_ulid(ulid::Ulid(9));
-    holders.add("crm-7", other, true);
+    let other_objective = ObjectiveId::from_ulid(ulid::Ulid(9));
+    holders.add("crm-7", other_objective, true);
     let references = References { external_ids: holders, ..References::default() };
     for text in [r#"{"metadata":{"cycle":"h1"}}"#, r#"{"external_id":"crm-8"}"#] {
         let objective_after = objective_before.update(&patch(text), &references, false, NOON).unwrap().unwrap();
@@ -84,7 +84,7 @@ fn metadata_and_external_id_are_edits_of_an_objective() {
         Ok(None)
     );
     let conflict = objective_before.update(&patch(r#"{"external_id":"crm-7"}"#), &references, false, NOON);
-    assert_eq!(conflict, Err(DomainError::already_taken("external_id", "crm-7", Some(other))));
+    assert_eq!(conflict, Err(DomainError::already_taken("external_id", "crm-7", Some(other_objective))));
     let full = Objective {
         metadata: Metadata((0..20).map(|key| (key.to_string(), String::new())).collect()),
         ..objective(Approved, false)
@@ -137,10 +137,10 @@ fn new_objective_may_be_approved_or_started_but_not_finished() {
 #[test]
 fn figures_are_read_only_and_ignored_as_stored() {
     let figures = r#""progress":40,"confidence":"at_risk","last_check_in_at":"2026-03-01T12:00:00.000Z""#;
-    let new = format!(
+    let new_objective = format!(
         r#"{{"owner_id":"emp_00000000000000000000000002","title":"x","period_start":"2026-01-01","period_end":"2026-12-31",{figures}}}"#
     );
-    let problems = Draft::parse(Family::Employees, body(&new)).unwrap_err();
+    let problems = Draft::parse(Family::Employees, body(&new_objective)).unwrap_err();
     let codes: Vec<_> = problems.as_slice().iter().map(|problem| (&*problem.field, problem.code)).collect();
     let expected_codes = ["progress", "confidence", "last_check_in_at"].map(|field| (field, Code::ReadOnly));
     assert_eq!(codes, expected_codes);
@@ -151,8 +151,8 @@ fn figures_are_read_only_and_ignored_as_stored() {
         last_check_in_at: Some(NOON),
         ..objective(InProgress, false)
     };
-    let same = Patch::parse(body(&format!("{{{figures}}}"))).resolve_with(&objective_before).unwrap();
-    assert_eq!(objective_before.update(&same, &References::default(), false, NOON), Ok(None));
+    let unchanged_patch = Patch::parse(body(&format!("{{{figures}}}"))).resolve_with(&objective_before).unwrap();
+    assert_eq!(objective_before.update(&unchanged_patch, &References::default(), false, NOON), Ok(None));
     for text in [r#"{"progress":41}"#, r#"{"confidence":null}"#, r#"{"last_check_in_at":null}"#] {
         let problems = Patch::parse(body(text)).resolve_with(&objective_before).unwrap_err();
         assert_eq!(problems.as_slice()[0].code, Code::ReadOnly, "{text}");
@@ -192,8 +192,8 @@ fn parent_that_was_archived_since_is_ignored_as_stored() {
     let patch = |text: &str| Patch::parse(body(text)).resolve_with(&child).unwrap();
     let archived_parent = StoredParent { id: parent_id, scope: Scope::Org, status: Archived };
     let references = References { parent: Some(archived_parent), ..References::default() };
-    let same = patch(&format!(r#"{{"parent_id":"{parent_id}"}}"#));
-    assert_eq!(child.update(&same, &references, false, NOON), Ok(None));
+    let unchanged_patch = patch(&format!(r#"{{"parent_id":"{parent_id}"}}"#));
+    assert_eq!(child.update(&unchanged_patch, &references, false, NOON), Ok(None));
     let rename = patch(&format!(r#"{{"parent_id":"{parent_id}","title":"New"}}"#));
     assert_eq!(child.update(&rename, &references, false, NOON).unwrap().unwrap().state.parent_id, Some(parent_id));
 }

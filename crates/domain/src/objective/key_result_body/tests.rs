@@ -48,8 +48,8 @@ fn patch(stored: &Objective, key_results: &str) -> Result<Json, (u16, Vec<(Strin
     };
     let update = Patch::parse(object(&format!(r#"{{"key_results":{key_results}}}"#)));
     let patch = update.resolve_with(stored).map_err(|problems| (400, codes_of(&problems)))?;
-    let new = u128::try_from(patch.new_key_results()).unwrap();
-    let new_ids = (0..new).map(|number| KeyResultId::from_ulid(Ulid(100 + number))).collect();
+    let new_count = u128::try_from(patch.new_key_results()).unwrap();
+    let new_ids = (0..new_count).map(|number| KeyResultId::from_ulid(Ulid(100 + number))).collect();
     let references = References { key_result_ids: new_ids, ..References::default() };
     match stored.update(&patch, &references, false, NOON) {
         Ok(decision) => {
@@ -178,8 +178,8 @@ fn list_of_an_update_keeps_adds_reorders_and_removes() {
     // A list as GET shows it changes nothing.
     let results_before = serde_json::to_string(&objective_before.key_results).unwrap();
     let update = Patch::parse(object(&format!(r#"{{"key_results":{results_before}}}"#)));
-    let same = update.resolve_with(&objective_before).unwrap();
-    assert_eq!(objective_before.update(&same, &References::default(), false, NOON), Ok(None));
+    let unchanged_patch = update.resolve_with(&objective_before).unwrap();
+    assert_eq!(objective_before.update(&unchanged_patch, &References::default(), false, NOON), Ok(None));
 }
 
 #[test]

@@ -186,8 +186,8 @@ fn metadata_is_merged_and_bounded_after_the_merge() {
     );
     let error = update(r#"{"metadata":{"new":"x"}}"#).unwrap_err();
     assert_eq!((error.as_slice()[0].field.as_str(), error.as_slice()[0].code), ("metadata", Code::TooLong));
-    let same = update(r#"{"metadata":{"1":"x","absent":null}}"#).unwrap();
-    assert_eq!(observation_before.update(&same, &References::default(), NOW), Ok(None));
+    let unchanged_patch = update(r#"{"metadata":{"1":"x","absent":null}}"#).unwrap();
+    assert_eq!(observation_before.update(&unchanged_patch, &References::default(), NOW), Ok(None));
     assert!(update(r#"{"metadata":null}"#).is_err());
 }
 

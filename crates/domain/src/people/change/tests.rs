@@ -85,12 +85,12 @@ fn managed_field_is_refused_unless_its_value_is_equal() {
 #[test]
 fn email_is_unique_in_any_case() {
     let person = employee(1);
-    let other = EmployeeId::from_ulid(Ulid(9));
-    let references = References { email_holder: Some(other), ..References::default() };
+    let other_person = EmployeeId::from_ulid(Ulid(9));
+    let references = References { email_holder: Some(other_person), ..References::default() };
     let change = patch(r#"{"email":"TAKEN@example.com"}"#, &person);
     assert_eq!(
         person.update(&change, &references, NOW),
-        Err(DomainError::already_taken("email", "taken@example.com", Some(other)))
+        Err(DomainError::already_taken("email", "taken@example.com", Some(other_person)))
     );
     let own = References { email_holder: Some(person.id), ..References::default() };
     assert!(person.update(&change, &own, NOW).unwrap().is_some(), "one's own address in another case");
@@ -99,14 +99,17 @@ fn email_is_unique_in_any_case() {
 #[test]
 fn twin_keeps_its_address_until_its_mailbox_changes() {
     let twin = Employee { email: "ada@m\u{fc}ller.example".to_owned(), is_twin: true, ..employee(1) };
-    let other = EmployeeId::from_ulid(Ulid(9));
-    let references = References { email_holder: Some(other), ..References::default() };
+    let other_person = EmployeeId::from_ulid(Ulid(9));
+    let references = References { email_holder: Some(other_person), ..References::default() };
     let update = |body: &str, found: &References| twin.update(&patch(body, &twin), found, NOW);
-    let same = format!(r#"{{"email":"{}","first_name":"Eve"}}"#, twin.email);
-    let person_after = update(&same, &references).unwrap().unwrap().state;
+    let same_address = format!(r#"{{"email":"{}","first_name":"Eve"}}"#, twin.email);
+    let person_after = update(&same_address, &references).unwrap().unwrap().state;
     assert_eq!((person_after.is_twin, person_after.email_key()), (true, twin.email.clone()));
     let respelling = update(r#"{"email":"ada@xn--mller-kva.example"}"#, &references);
-    assert_eq!(respelling, Err(DomainError::already_taken("email", "ada@xn--mller-kva.example", Some(other))));
+    assert_eq!(
+        respelling,
+        Err(DomainError::already_taken("email", "ada@xn--mller-kva.example", Some(other_person)))
+    );
     let person_at_new_address =
         update(r#"{"email":"eve@example.com"}"#, &References::default()).unwrap().unwrap().state;
     assert_eq!(

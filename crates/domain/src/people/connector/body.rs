@@ -367,12 +367,19 @@ mod tests {
         assert_eq!(connector_after.brake, Brake { percent: 50, at_least: 20 });
         let grade = BTreeMap::from([("grade".to_owned(), "userType".to_owned())]);
         assert_eq!(connector_after.custom_field_mappings, grade);
-        let same = Patch::parse(body(&serde_json::to_string(&connector_after).unwrap()))
+        let unchanged_patch = Patch::parse(body(&serde_json::to_string(&connector_after).unwrap()))
             .resolve_with(&connector_after)
             .unwrap();
-        assert_eq!(connector_after.update(&same, AT), None, "a connector that is sent back changes nothing");
-        let other =
+        assert_eq!(
+            connector_after.update(&unchanged_patch, AT),
+            None,
+            "a connector that is sent back changes nothing"
+        );
+        let refused_patch =
             Patch::parse(body(r#"{"hris_source": "entra", "status": "paused"}"#)).resolve_with(&connector_after);
-        assert_eq!(flaws(&other.unwrap_err()), [("status", Code::ReadOnly), ("hris_source", Code::ReadOnly)]);
+        assert_eq!(
+            flaws(&refused_patch.unwrap_err()),
+            [("status", Code::ReadOnly), ("hris_source", Code::ReadOnly)]
+        );
     }
 }

@@ -54,14 +54,14 @@ fn invitation_of_a_person_not_pending_is_revoked() {
 fn event_of_an_invitation_follows_from_its_change() {
     let time = Timestamp::from_millis(0);
     let pending = Employee { status: Status::PendingInvite, ..employee(1) };
-    let new =
+    let new_invitation =
         Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token([7; 32], "ada@example.com"), time)
             .unwrap();
-    let mailed_invitation = new.clone().by_mail(vec![1, 2], time);
+    let mailed_invitation = new_invitation.clone().by_mail(vec![1, 2], time);
     let sent_invitation = mailed_invitation.mail_attempted(Ok(()), time);
     for (before, after, event) in [
-        (None, &new, Some(EventType::InvitationCreated)),
-        (Some(&new), &new, None),
+        (None, &new_invitation, Some(EventType::InvitationCreated)),
+        (Some(&new_invitation), &new_invitation, None),
         (Some(&mailed_invitation), &sent_invitation, Some(EventType::InvitationUpdated)),
         (Some(&mailed_invitation), &mailed_invitation.accept(time).unwrap(), Some(EventType::InvitationAccepted)),
         (Some(&mailed_invitation), &mailed_invitation.revoke(time), Some(EventType::InvitationRevoked)),

@@ -191,7 +191,7 @@ fn reference_that_cannot_be_applied_is_an_issue() {
     let department = DepartmentId::from_ulid(Ulid(3));
     let person = hr.in_charge_of(Employee { manager_id: Some(old), ..employee(1) });
     let archived_department = DepartmentTarget::Known { id: department, is_archived: true };
-    let open = DepartmentTarget::Known { id: department, is_archived: false };
+    let open_department = DepartmentTarget::Known { id: department, is_archived: false };
     let manager_target = |is_below| ManagerTarget::Known { id: wanted, is_below, depth: 1 };
     let table = [
         (
@@ -199,8 +199,8 @@ fn reference_that_cannot_be_applied_is_an_issue() {
             archived_department,
             vec![IssueKind::ManagerPending, IssueKind::DepartmentArchived],
         ),
-        (manager_target(true), open.clone(), vec![IssueKind::ReportingCycle]),
-        (manager_target(false), open, vec![]),
+        (manager_target(true), open_department.clone(), vec![IssueKind::ReportingCycle]),
+        (manager_target(false), open_department, vec![]),
     ];
     for (manager, department, issues) in table {
         let is_pending = manager == ManagerTarget::Unknown;

@@ -78,16 +78,16 @@ fn event_meets_each_condition_with_one_of_its_values() {
         scope: Some(Scope::Org),
     };
     let filters = |value: u128| {
-        let other = value == 2;
+        let is_bad = value == 2;
         [
             EventFilter { employee_ids: Some(vec![employee(9), employee(value)]), ..EventFilter::default() },
             EventFilter { department_ids: Some(vec![department(9), department(value)]), ..EventFilter::default() },
             EventFilter {
-                kind: Some(if other { observation::Type::Opportunity } else { observation::Type::Strength }),
+                kind: Some(if is_bad { observation::Type::Opportunity } else { observation::Type::Strength }),
                 ..EventFilter::default()
             },
             EventFilter {
-                scopes: Some(vec![Scope::Manager, if other { Scope::Employee } else { Scope::Org }]),
+                scopes: Some(vec![Scope::Manager, if is_bad { Scope::Employee } else { Scope::Org }]),
                 ..EventFilter::default()
             },
         ]
