@@ -23,7 +23,7 @@ enum Committed<T> {
     TooWide,
 }
 
-/// Converts the result of a commit. No other function interprets a [`CommitError`].
+/// Converts the result of a commit to the cases that use cases distinguish.
 ///
 /// # Errors
 /// The store failed.

@@ -313,7 +313,8 @@ impl Services {
     }
 }
 
-/// Response body of a change, with the facts about it that the reply needs.
+/// Response body of a change, with its part of the `ETag`, and the members and ids that each run of the change
+/// creates.
 struct ResponseBody {
     bytes: Bytes,
     etag_extra: u64,

@@ -68,7 +68,7 @@ impl Authenticator {
     }
 
     /// Returns the caller that a key authenticates in this process, without a check of the key's networks. Returns
-    /// `None` if the key is malformed, unknown, expired or revoked, or its person has left.
+    /// `None` if the key is malformed, unknown, expired or revoked, its session has ended, or its person has left.
     ///
     /// # Errors
     /// [`StorageError`] if the store was needed and did not answer.
@@ -214,8 +214,8 @@ impl Authenticator {
         self.unknown.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// Removes a key that this instance changed from the cache, so that the change applies here at once. If the key is
-    /// a session, the keys that were created with it are removed too.
+    /// Removes from the cache a key that this instance changed, so that the change applies here at once. If the
+    /// key is a session, the keys that were created with it are removed too.
     pub fn forget(&self, key: KeyId) {
         self.known
             .write()

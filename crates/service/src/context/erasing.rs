@@ -49,8 +49,8 @@ pub(crate) fn open_names(services: &Services, tenant: Tenant, erasure: ErasureId
         .unwrap_or_default()
 }
 
-/// Returns the id and the body of a replay as text. `None` if the key of its seal is lost, which makes it
-/// unreadable.
+/// Returns the decrypted contents of a replay as text: the id and the body of the reply are among them. `None` if
+/// the key of the seal is lost, so that the replay is unreadable.
 pub(crate) fn replay_text(
     services: &Services,
     tenant: Tenant,
@@ -103,7 +103,7 @@ pub(crate) async fn begin(
     Ok((erasure, writes))
 }
 
-/// Makes an erasure due that waits for the end of a legal hold, so that a worker checks for holds again.
+/// Makes due an erasure that waits for the end of a legal hold, so that a worker checks for holds again.
 pub(crate) async fn resume(services: &Services, tenant: Tenant, erasure: ErasureId) -> Result<(), Error> {
     let set = vec![
         (Column::new("resumes_at", Type::Time), SqlValue::Null(Type::Time)),

@@ -27,7 +27,7 @@ pub enum Error {
     /// The idempotency key was used for another request.
     #[error("the idempotency key was used for another request")]
     KeyReused(IdempotencyKey),
-    /// Concurrent changes of the same resource kept winning; a retry may succeed.
+    /// Each attempt lost against a concurrent change of the same resource; a retry may succeed.
     #[error("too many concurrent changes of the same resource")]
     Contended,
     /// The store is unavailable; a retry may succeed.

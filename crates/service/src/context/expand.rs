@@ -30,10 +30,11 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
     /// Referenced resources that were read for a page.
     type Included;
 
-    /// Returns the additional access that a path needs: that of the family of the inlined resource.
+    /// Returns the additional access that a path needs: the access to the family of the inlined resource.
     fn access(path: Self::Path) -> Option<Access>;
 
-    /// Number of resources whose references are read together. Smaller where the references may be large.
+    /// Returns the number of resources whose references are read together: all of them, or fewer if their
+    /// references may be large.
     fn at_a_time(_: &[Self::Path]) -> usize {
         usize::MAX
     }

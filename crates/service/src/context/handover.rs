@@ -9,8 +9,8 @@ use candor_port_storage::{ChangeSet, Committed};
 
 /// A delivery engine that takes over deliveries directly from commits of its process.
 pub(crate) trait LocalEngine: Send + Sync {
-    /// Leases the deliveries of the change set to the engine if they are few and it has room for all of them.
-    /// Returns `None` if the change set affects neither deliveries nor subscriptions.
+    /// Leases the deliveries of the change set to the engine if the deliveries are few and the engine has room for
+    /// all of them. Returns `None` if the change set affects neither deliveries nor subscriptions.
     fn prepare(self: Arc<Self>, tenant: Tenant, change: &mut ChangeSet) -> Option<Box<dyn HandOver>>;
 }
 

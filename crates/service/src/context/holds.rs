@@ -1,4 +1,5 @@
-//! Legal holds: what they keep from every removal of data (decisions H3, H4, H5).
+//! Reads and conditions with which removals of data spare the resources of people under a legal hold (decisions
+//! H3, H4, H5).
 
 use std::collections::BTreeSet;
 
@@ -38,7 +39,8 @@ impl HeldPeople {
     }
 }
 
-/// Returns the condition of a piece that removes these resources: no hold on their people began meanwhile.
+/// Returns the condition of a commit that removes these resources: at commit time, none of their people is under a
+/// legal hold.
 pub(crate) fn require_unheld<'a, T: Retained + 'a>(resources: impl IntoIterator<Item = &'a T>) -> ErasureChange {
     let people: BTreeSet<_> = resources.into_iter().flat_map(Retained::people).collect();
     ErasureChange::RequireUnheld { people: people.into_iter().collect() }

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn lock_of_an_id_is_taken_once_and_holds_no_other() {
+    async fn held_lock_blocks_only_requests_for_its_id() {
         let locks = KeyedLocks::default();
         let first = locks.lock([1; 16]).await;
         assert!(locks.lock([1; 16]).now_or_never().is_none(), "the same id waits");

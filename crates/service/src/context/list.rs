@@ -26,8 +26,8 @@ pub(crate) const MAX_PAGE_BYTES: usize = 8_000_000;
 
 /// Writes a resource followed by its inlined members (decision A12).
 ///
-/// Written by hand, because serde's `flatten` serializes every member of both structs through a map, for each of
-/// the fifty entries of a page.
+/// Written by hand, because serde's `flatten` serializes every member of both structs through a map, for each
+/// entry of a page.
 pub(crate) struct JsonObjectWriter<'a>(&'a mut Vec<u8>);
 
 impl<'a> JsonObjectWriter<'a> {

@@ -33,7 +33,7 @@ pub(crate) async fn build_notifications(
     Ok(notifications)
 }
 
-/// Returns a person's manager, or the org admins if there is no active manager.
+/// Returns a person's manager, or the org admins if the person has no manager or the manager is deactivated.
 async fn managers(services: &Services, tenant: Tenant, person: EmployeeId) -> Result<Vec<EmployeeId>, Error> {
     let manager = services.store.row::<Employee>(tenant, person).await?.and_then(|row| row.value.manager_id);
     if let Some(manager) = manager

@@ -40,8 +40,9 @@ impl Services {
     /// Returns the replay of the request's idempotency key, if there is one.
     ///
     /// # Errors
-    /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose replies the caller
-    /// may not have (decision A13).
+    /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose replies the caller may
+    /// not have (decision A13); [`DomainError::NotFound`] if the stored reply was removed with the data of a
+    /// person.
     pub async fn find_replay(&self, context: &RequestContext) -> Result<Option<Reply>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
         let Some(replay) = self.store.replay(context.caller.tenant, &idempotency.key, self.clock.now()).await?

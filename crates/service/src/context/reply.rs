@@ -39,7 +39,7 @@ impl Outcome {
     }
 }
 
-/// A rendered response. The body comes from the decided state, not from the stored row.
+/// A rendered response. After a change, the body comes from the decided state, not from the stored row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     /// The kind of success.

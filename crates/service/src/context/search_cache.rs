@@ -1,5 +1,5 @@
 //! Memory cache of search index blocks and document keys. Segments are immutable, so entries never become stale.
-//! Frequent words of a language are read by many searches.
+//! The cache saves reads because many searches contain the same frequent words.
 
 use std::fmt;
 use std::sync::Arc;

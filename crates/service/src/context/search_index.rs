@@ -45,9 +45,9 @@ impl SearchIndex {
         if self.is_complete.load(Ordering::Relaxed) || self.is_filled(services).await? {
             return Ok(());
         }
-        let backlog_count = services.store.index_backlog(Some(tenant), TABLES).await?;
+        let unindexed_tables = services.store.index_backlog(Some(tenant), TABLES).await?;
         let is_asked = |backlog: &UnindexedTable| types.iter().any(|kind| table(*kind) == backlog.table);
-        if backlog_count.iter().any(is_asked) { Err(Error::NotIndexed) } else { Ok(()) }
+        if unindexed_tables.iter().any(is_asked) { Err(Error::NotIndexed) } else { Ok(()) }
     }
 
     /// Records whether the backlog of older rows is indexed.

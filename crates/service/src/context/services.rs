@@ -44,8 +44,8 @@ use crate::context::vault::Vault;
 /// decisions are pure and each plan checks `If-Match` against the rows it has just read.
 pub(crate) const ATTEMPTS: usize = 8;
 
-/// Maximum age of a look-up of the caller at a commit. Together with the maximum age of a cached record, this is a
-/// second.
+/// Maximum age of a look-up of the caller at a commit. With the maximum age of a cached record (900 ms), lost
+/// rights end within a second.
 const CONFIRMED: Duration = Duration::from_millis(100);
 /// Maximum age of the look-up of the caller at the commit of a write that gives access. For such a write, the caller is
 /// looked up in the store instead of the cache.
@@ -272,7 +272,8 @@ impl Services {
         new_id(&*self.ids, at)
     }
 
-    /// Creates the change set of one decision: its audit entry and its events, which carry the rendered state.
+    /// Creates the change set of one decision, with its audit entry and its events, which carry the rendered
+    /// state. Returns the change set and the new state.
     ///
     /// Changes of one resource within a millisecond are recorded a millisecond apart, as in its `updated_at`
     /// (decision D8). So the audit log lists them in the order in which they happened.

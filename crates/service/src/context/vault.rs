@@ -71,7 +71,8 @@ impl SealContext<'_> {
 )]
 pub struct InvalidKeyRing;
 
-/// Error of a sealed value that cannot be opened: its key is not in the ring, or the value was altered.
+/// Error of a sealed value that cannot be opened: its key is not in the ring, the value was altered, or the value
+/// was sealed for another context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no key of this ring decrypts the value")]
 pub struct UnsealError;

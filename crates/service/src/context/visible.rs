@@ -131,8 +131,8 @@ impl Sight {
         Ok(Self { links, fields })
     }
 
-    /// Removes what the caller may not see. `fresh` has the ids of new resources of the same request, which the caller
-    /// may see. Returns `true` if something was removed.
+    /// Removes from the resource what the caller may not see. `fresh` has the ids of new resources of the same
+    /// request, which the caller may see. Returns `true` if something was removed.
     fn narrow<T: Resource>(&self, resource: &mut T, fresh: &[LinkedId]) -> bool {
         let mut is_less = false;
         if let Some(links) = &self.links {

@@ -1,11 +1,12 @@
-//! Circuit breaker of the shared rate limit store: requests skip the store for a second after a failure.
+//! Circuit breaker of the shared rate limit store: after a failure, requests skip the store, except for one probe
+//! per second, until it answers.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use candor_domain::window::WINDOW_MILLIS;
 
-/// Time for which the breaker stays open after a failure, in milliseconds. Then one request probes the store.
+/// Time from a failure to the first probe of the store, and from each probe to the next one, in milliseconds.
 const OPEN_MILLIS: u64 = 1_000;
 
 /// Number of late answers in a row that count as a failure.
@@ -16,7 +17,7 @@ const LATE_IN_A_ROW: u32 = 2;
 pub(super) enum Attempt {
     /// Request while the store is up, as far as is known.
     Usual,
-    /// The store failed; this request probes whether it answers again.
+    /// Request that probes whether the store answers again after a failure.
     Probe,
 }
 
@@ -55,8 +56,8 @@ impl Breaker {
         may.then_some(Attempt::Probe)
     }
 
-    /// Records an answer of the store. Returns `true` if this closes the breaker; answers to requests sent
-    /// before the failure do not.
+    /// Records an answer of the store. Returns `true` if this closes the breaker; answers to requests sent before
+    /// the failure do not close it.
     pub(super) fn record_answer(&self, attempt: Attempt) -> bool {
         self.late.store(0, Ordering::Release);
         attempt == Attempt::Probe && self.is_down.swap(false, Ordering::AcqRel)
@@ -80,8 +81,8 @@ impl Breaker {
         self.alone_until.fetch_max(millis(now).saturating_add(window), Ordering::AcqRel);
     }
 
-    /// Returns `true` if this process decided without the store within the window. The store then lacks those
-    /// requests.
+    /// Returns `true` if this process decided about requests without the store within the last window (60
+    /// seconds). The store lacks these requests.
     pub(super) fn was_alone(&self, now: Duration) -> bool {
         millis(now) < self.alone_until.load(Ordering::Acquire)
     }

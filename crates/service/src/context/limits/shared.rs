@@ -39,7 +39,7 @@ impl SharedLimits {
         Self { store, clock, breaker: Breaker::new(), budget: BUDGET }
     }
 
-    /// Checks whether the store answers.
+    /// Checks whether the store answers, and opens the breaker if not.
     pub(super) async fn connect(&self) {
         metrics::counter!(FAILURES).increment(0);
         match with_timeout(CONNECT, self.store.check()).await {

@@ -1,7 +1,7 @@
 //! Keys of identity providers: fetches them in the background, by the plan of the domain.
 //!
-//! A fetch runs in a task of its own, so that it ends although the client of the request has gone. A bounded number of
-//! requests waits for it; all other requests are refused at once.
+//! A fetch runs in a task of its own, so that it ends although the client of the request has gone. A bounded
+//! number of requests waits for the keys of a fetch; further requests that need these keys are refused at once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
