@@ -8,8 +8,8 @@ use candor_port_clock::Clock;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Step back of the wall clock that counts as a correction, in milliseconds. Smaller steps delay a delivery by less
-/// than a second.
+/// Smallest step back of the wall clock after which stored times are corrected, in milliseconds. Smaller steps
+/// delay a delivery by less than a second.
 const STEP_MILLIS: i64 = 1_000;
 
 /// Decides when stored times are corrected: at the start, after the wall clock was set back, and once more after the

@@ -1,4 +1,5 @@
-//! Removes the links of deleted identity providers, piece by piece: a provider may have as many as there are people.
+//! Removes the links of deleted identity providers, piece by piece: a provider may have as many links as there are
+//! people.
 
 use candor_domain::access::Tenant;
 use candor_domain::identity::{IdentityLink, ProviderRemoval};
@@ -15,7 +16,7 @@ use crate::context::services::Services;
 /// Maximum number of deleted providers of one run.
 const PROVIDERS: u16 = 100;
 
-/// Removes the links of deleted providers. Returns the number of providers without links left.
+/// Removes the links of deleted providers. Returns the number of providers whose last link is removed.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; the next call removes the rest.

@@ -108,7 +108,7 @@ fn kind_of(table: &str) -> Result<Type, Error> {
     kind.ok_or_else(|| Error::Bug(format!("{table} is not searched")))
 }
 
-/// Indexes the next older rows of a table; returns their number.
+/// Indexes the next rows of a table's backlog; returns their number.
 async fn piece(services: &Services, unindexed_table: &UnindexedTable) -> Result<u64, Error> {
     let kind = kind_of(&unindexed_table.table)?;
     let read = match kind {
@@ -126,7 +126,8 @@ async fn piece(services: &Services, unindexed_table: &UnindexedTable) -> Result<
     index(services, unindexed_table.tenant, kind, read, change).await
 }
 
-/// Returns the next older rows of a table up to the size of a piece, and `true` if none is left after them.
+/// Returns the documents of the next rows of a table's backlog up to the size of a piece, and `true` if no row is
+/// left after them.
 async fn rows_of<T: Searchable + Stored>(
     services: &Services,
     table: &UnindexedTable,
@@ -175,7 +176,8 @@ async fn pending_piece(services: &Services, tenant: Tenant, kind: Type) -> Resul
     Ok((index(services, tenant, kind, read, change).await?, is_all))
 }
 
-/// Returns the rows with these ids up to the size of a piece, and the number of ids that were looked up.
+/// Returns the documents of the rows with these ids up to the size of a piece, and the number of ids that were
+/// looked up.
 async fn rows_with<T: Searchable + Stored>(
     services: &Services,
     tenant: Tenant,

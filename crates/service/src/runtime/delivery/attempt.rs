@@ -47,8 +47,8 @@ impl Engine {
         AttemptEnd::Finished(Box::new(self.not_sent(job, result).await), None)
     }
 
-    /// Returns the permit to send, after taking the rate lease of the subscription if necessary. Otherwise returns
-    /// the result to record.
+    /// Returns the permit to send, after taking the rate lease of the subscription if necessary. If the rate lease
+    /// cannot be taken, returns the result to record.
     async fn permit(
         &self,
         begun: &StartedAttempt<Waiting>,

@@ -17,7 +17,7 @@ use super::engine::{Engine, Waiting};
 use super::message::Message;
 use crate::context::handover::{HandOver, LocalEngine};
 
-/// Maximum number of deliveries and events of a handover. Larger changes are imports, whose deliveries are
+/// Maximum number of deliveries and events of a handover. The deliveries of larger changes, such as imports, are
 /// claimed in batches.
 const MOST: usize = 32;
 

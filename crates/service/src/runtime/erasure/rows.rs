@@ -101,7 +101,7 @@ impl Job<'_> {
                 candidates.iter().partition(|candidate| held_people.keep(*candidate));
             kept.ids.extend(stay.into_iter().map(|candidate| candidate.row.id().to_bytes()));
             let ids: Vec<_> = go.iter().map(|candidate| candidate.row.id().to_bytes()).collect();
-            if T::NAME == Objective::NAME && !self.leave_objectives(&ids).await? {
+            if T::NAME == Objective::NAME && !self.unlink_objectives(&ids).await? {
                 return Ok(false);
             }
             if !go.is_empty() {
@@ -138,7 +138,7 @@ impl Job<'_> {
     }
 
     /// Removes the check-ins of these objectives, and the parent from the objectives that support one of them.
-    async fn leave_objectives(&self, objectives: &[[u8; 16]]) -> Result<bool, Error> {
+    async fn unlink_objectives(&self, objectives: &[[u8; 16]]) -> Result<bool, Error> {
         let removal = self.removal();
         Ok(removal.leave_parents(ERASER, objectives).await? && removal.remove_check_ins(objectives).await?)
     }
@@ -171,7 +171,7 @@ impl Job<'_> {
         changes
     }
 
-    /// Removes title and subject of the conversations about the person.
+    /// Blanks title and subject of the conversations about the person.
     async fn blank_conversations(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let filter = conversation::Filter {
             participant_id: None,
@@ -194,7 +194,7 @@ impl Job<'_> {
         }
     }
 
-    /// Removes title and subject of the conversations about removed resources. No index finds conversations by many
+    /// Blanks title and subject of the conversations about removed resources. No index finds conversations by many
     /// subjects, so all conversations are read.
     async fn blank_conversations_about_removed(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let removed_ids: HashSet<_> = self.recorded_rows().await?.into_iter().map(|row| row.id).collect();
@@ -214,7 +214,7 @@ impl Job<'_> {
         }
     }
 
-    /// Removes title and subject of some conversations, except those that a legal hold keeps.
+    /// Blanks title and subject of some conversations, except those that a legal hold keeps.
     async fn blank(&self, conversations: &[Conversation], kept: &mut KeptIds) -> Result<(), Error> {
         let held_people = HeldPeople::find(self.services, self.tenant, conversations).await?;
         let (stay, go): (Vec<_>, Vec<_>) = conversations.iter().partition(|row| held_people.keep(*row));
@@ -275,8 +275,9 @@ impl Job<'_> {
         self.removal().remove_all::<T>(kind, ids).await
     }
 
-    /// Removes the notifications of other people that are about the person, removed resources or messages of the
-    /// person. Compares the texts of the messages, so it must precede [`Job::blank_messages`].
+    /// Removes the notifications of other people that name the person, or are about the person, the person's API
+    /// keys or messages, or removed resources. Compares the texts of the messages, so it must precede
+    /// [`Job::blank_messages`].
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
         let quoted_messages = self.quoted_messages().await?;
         let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;

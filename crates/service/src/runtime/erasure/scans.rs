@@ -109,8 +109,8 @@ impl Job<'_> {
         }
     }
 
-    /// Removes the values of audit entries about the person. In entries about actions of the person, removes name,
-    /// address and user agent.
+    /// Removes the values of audit entries about the person and the person's API keys. In entries about actions of
+    /// the person, removes name, address and user agent.
     async fn blank_audit(&self) -> Result<bool, Error> {
         let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
         let keys: Vec<String> = keys.iter().map(|key| key.value.id.to_string()).collect();

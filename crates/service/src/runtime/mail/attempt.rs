@@ -108,9 +108,10 @@ impl MailerShared {
         }))
     }
 
-    /// Counts the mail, unless an earlier attempt counted it. If a daily limit is reached, returns the invitation with
-    /// this failure. The limit of the organization counts first and the shared limits of organizations last: a mail
-    /// over one limit must not use up the next one.
+    /// Counts the mail, unless an earlier attempt counted it. If a daily limit is reached, returns the invitation
+    /// as failed by this limit, or as delayed if organizations share the limit. The limit of the organization
+    /// counts first and the shared limits of organizations last: a mail over one limit must not use up the next
+    /// one.
     async fn find_reached_limit(&self, (tenant, _): MailKey, ready: &MailAttemptData) -> Read<Option<Invitation>> {
         let invitation = &ready.invitation.value;
         if invitation.mail.as_ref().is_some_and(|mail| mail.attempts > 0) {

@@ -25,7 +25,7 @@ pub async fn give_up_expired(services: &Services) -> Result<usize, Error> {
     loop {
         let now = services.clock.now();
         let lease = Lease { worker, until: now.plus_seconds(LEASE_SECONDS) };
-        // Mails due at that time belong to invitations that have expired by now.
+        // Mails that were due `VALID_SECONDS` ago belong to invitations that have expired by now.
         let mails = services.store.claim_mails(lease, now.plus_seconds(-VALID_SECONDS), BATCH, &[]).await?;
         let count = mails.len();
         for mail in &mails {

@@ -310,8 +310,8 @@ impl MailerShared {
         self.min_remaining_lease() + self.deadline / 2
     }
 
-    /// Sends a claimed mail once it has a permit. Releases the mail if the mailer stops or the server is paused
-    /// by then.
+    /// Sends a claimed mail once it has a permit. Releases the mail if the mailer stops or the server is paused by
+    /// then. Does not send the mail if the rest of its lease is too short.
     async fn send_one(self: Arc<Self>, mail: MailKey, ends: LeaseDeadline) -> JobEnd {
         let (tenant, _) = mail;
         let permit = self.permits.acquire().await;

@@ -97,8 +97,8 @@ impl MailerShared {
         Ok(())
     }
 
-    /// Returns the invitation to save for a mail that was sent while its invitation was accepted or revoked.
-    /// `None` if the mail was not sent, or if this result is stored already.
+    /// Returns the invitation to save for a mail that was sent while another change of its invitation was
+    /// committed, such as its revocation. `None` if the mail was not sent, or if this result is stored already.
     async fn sent_all_the_same(
         &self,
         (tenant, id): MailKey,
