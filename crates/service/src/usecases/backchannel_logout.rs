@@ -57,11 +57,12 @@ struct Logout {
     change: Batch,
     /// Sessions that are revoked.
     sessions: Vec<KeyId>,
-    /// Subject of the account. If the logout token names only a session at the provider, the subject of its sessions.
+    /// Subject of the account. If the logout token names only a session at the provider, the subject of the API
+    /// sessions that came from it.
     subject: Option<String>,
 }
 
-/// A request of a provider to end what a logout token names.
+/// A request of a provider to end the sessions and bearer tokens that a logout token names.
 struct LogoutRequest<'a> {
     services: &'a Services,
     tenant: Tenant,

@@ -115,8 +115,8 @@ async fn link(
     services.retry(plan).await
 }
 
-/// Returns the person of an account without a link, by the rule of the provider. A token accepts no invitation: that is an
-/// act of the person.
+/// Returns the person of an account without a link, by the rule of the provider. A token accepts no invitation:
+/// only the person may accept it.
 async fn find_person(
     services: &Services,
     tenant: Tenant,

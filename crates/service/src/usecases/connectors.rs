@@ -173,7 +173,7 @@ struct Selection<'a> {
     connector: ConnectorId,
     /// People in the order of their ids; `None` for all people that the connector manages.
     named: Option<&'a [EmployeeId]>,
-    /// Only people with a later id.
+    /// Last person of the chunk before: only people with a later id are selected. `None` for the first chunk.
     after: Option<EmployeeId>,
     chunk: usize,
 }

@@ -103,9 +103,10 @@ pub enum RepeatedErasure {
     Begun,
     /// The database does not have the person, who needs no erasure.
     UnknownPerson,
-    /// The erasure must be named by the operator: its line has no seal of this master key.
+    /// The erasure was not begun, because its line has no seal of this master key. The operator must name it.
     NotSealed,
-    /// The erasure must be named by the operator: the person is under a legal hold in this database.
+    /// The erasure was not begun, because the person is under a legal hold in this database. The operator must
+    /// name it.
     Held,
 }
 

@@ -133,7 +133,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
         let references = find_named(services, context, std::slice::from_ref(&draft)).await?;
         let decision = Observation::create(services.id(at), draft, &references, at)?;
-        let requires = open(&decision.state.attribute_ids, &[]);
+        let requires = require_new_open(&decision.state.attribute_ids, &[]);
         Ok(PendingChange::new(decision).with_requirements(requires))
     };
     services.create(context, decide).await
@@ -159,7 +159,7 @@ pub async fn update(
         let known_references =
             references(services, context, &[], &attribute_list, std::slice::from_ref(&patch)).await?;
         let change = observation.value.update(&patch, &known_references, at)?.map(|decision| {
-            let requires = open(&decision.state.attribute_ids, &observation.value.attribute_ids);
+            let requires = require_new_open(&decision.state.attribute_ids, &observation.value.attribute_ids);
             PendingChange::new(decision).with_requirements(requires)
         });
         Ok((observation, change))
@@ -202,7 +202,7 @@ async fn act(
 
 /// Returns, for each attribute that is new to an observation, the condition that the attribute is not archived at
 /// commit time.
-fn open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
+fn require_new_open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Require> {
     after.iter().filter(|id| !before.contains(id)).map(|id| Require::open::<Attribute>(*id)).collect()
 }
 

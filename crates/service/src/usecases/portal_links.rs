@@ -141,7 +141,8 @@ pub async fn exchange(
     Ok(reply)
 }
 
-/// Creates the audit entry of an exchange. The actor is the key itself, because the request has no other.
+/// Creates the audit entry of an exchange. The actor is the key itself, because no other key authenticates the
+/// request.
 fn build_exchange_entry(
     services: &Services,
     decision: &Decision<ApiKey>,

@@ -65,7 +65,7 @@ pub async fn reset(services: &Services, context: &RequestContext) -> Result<Repl
 }
 
 /// Empties table after table until a deadline. A concurrent request can add rows that refer to rows about to be
-/// removed, which starts another pass. Returns the number of rows removed, and whether none are left.
+/// removed, which starts another pass. Returns the number of removed rows, and `true` if no row is left.
 async fn empty(services: &Services, context: &RequestContext, until: Duration) -> Result<(u64, bool), Error> {
     let tenant = context.caller.tenant;
     let mut removed_count = 0;

@@ -80,7 +80,7 @@ pub async fn count_deactivation(
         let people = services.store.linked_people(tenant, connector.id, period_start).await?;
         answer = connector.brake_deactivation(&count, earlier, Some(people), at);
     }
-    let others = match answer {
+    let deactivated_count = match answer {
         BrakeAnswer::Allowed(count) => {
             let row = match version {
                 Some(version) => Row::at_version(count, version),
@@ -88,12 +88,12 @@ pub async fn count_deactivation(
             };
             return Ok(Some(Write::put(&row)));
         }
-        BrakeAnswer::Refused(others) => others,
+        BrakeAnswer::Refused(deactivated_count) => deactivated_count,
         BrakeAnswer::CountPeople => return Err(Error::Bug("the brake asks for a count that it has".to_owned())),
     };
     metrics::counter!(BRAKE_REFUSALS).increment(1);
     if tenant.environment == Environment::Live {
-        pause(services, context, connector.id, others).await?;
+        pause(services, context, connector.id, deactivated_count).await?;
     }
     Ok(None)
 }
@@ -174,8 +174,8 @@ async fn new_issue(
     if !issue.kind.is_refusal() {
         return Ok(IssueChange { writes, ..IssueChange::default() });
     }
-    let others = services.store.first(tenant, rows::sync_issues::open_refusals(connector.id)).await?;
-    let notice = connector.issue_notice(issue, others.is_some());
+    let open_refusal = services.store.first(tenant, rows::sync_issues::open_refusals(connector.id)).await?;
+    let notice = connector.issue_notice(issue, open_refusal.is_some());
     let notices = build_notifications(services, tenant, notice.as_slice(), issue.occurred_at).await?;
     let events = services.events(&[EventType::ConnectorSyncFailed], &render(connector)?, issue.occurred_at);
     Ok(IssueChange { writes, events, notices })

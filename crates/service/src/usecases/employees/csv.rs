@@ -36,9 +36,9 @@ pub const PIECE: usize = 150;
 /// Size of the people, as bytes of JSON, after which a commit takes no more rows. A commit writes each person several
 /// times: as a row, in events and in the audit log.
 const COMMIT_BYTES: usize = 1024 * 1024;
-/// Number of rows up to which an upload does not wait for others.
+/// Maximum number of rows of an upload that takes no turn of large uploads.
 const SMALL_ROWS: usize = 100;
-/// Size of a file that is read without a turn, in bytes.
+/// Maximum size of a file that is read without a turn of large uploads, in bytes.
 const SMALL_BYTES: usize = 64 * 1024;
 /// Number of consecutive lost commits after which the upload is given up. Saved pieces stay, and sending the
 /// file again continues from there.

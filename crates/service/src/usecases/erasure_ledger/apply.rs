@@ -19,7 +19,7 @@ pub enum LedgerFailure {
     /// The database has none of the organizations of the ledger.
     #[error("the database has no organization of the ledger")]
     OtherDatabase,
-    /// The line about a legal hold on this person has no seal of this master key: its reason cannot be read.
+    /// The line about a legal hold on this person, or about the end of the hold, has no seal of this master key.
     #[error("the line about a legal hold on {0} has no seal of this master key")]
     UnsealedHold(EmployeeId),
     /// The line about the revocation of this key has no seal of this master key.
@@ -163,7 +163,7 @@ async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(),
     if is_of_database { Ok(()) } else { Err(LedgerFailure::OtherDatabase) }
 }
 
-/// Makes an erasure due that waits for the end of a legal hold, so that a worker checks for holds again.
+/// Makes due an erasure that waits for the end of a legal hold, so that a worker checks for holds again.
 async fn resume(services: &Services, entry: &LedgerEntry) -> Result<(), Error> {
     let tenant = Tenant::live(entry.organization_id);
     let erasure_row = services.store.row::<Erasure>(tenant, entry.id).await?;

@@ -1,4 +1,5 @@
-//! Revocations of API keys in a ledger: a restored backup has the keys that were revoked after it was made.
+//! Revocations of API keys in a ledger: in a restored backup, the keys that were revoked after the backup are
+//! valid again.
 
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, Filter};

@@ -1,5 +1,5 @@
-//! Converts the decision about one person to a change set, which also sets this person as manager of the people who
-//! wait for them.
+//! Converts the decision about one person to a change set, which also sets this person as manager of the people
+//! who wait for their manager.
 
 use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::Department;

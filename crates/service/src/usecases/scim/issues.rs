@@ -73,8 +73,8 @@ impl ScimContext {
         Ok(services.store.entries(self.tenant(), list).await?)
     }
 
-    /// Returns the open issues about these people as resolved, except those for which `recurs` returns `true`. The
-    /// caller must write them.
+    /// Returns the connector's open issues about these people, as resolved, except issues that only an admin can
+    /// resolve and those for which `recurs` returns `true`. The caller must write the resolved issues.
     pub(super) async fn resolved_issues(
         &self,
         services: &Services,

@@ -36,7 +36,7 @@ pub(super) struct Index<'a> {
 type NumberedSegment<'s> = (&'s Segment, Option<Vec<u32>>);
 
 fn has_any(numbered: &NumberedSegment<'_>) -> bool {
-    numbered.1.as_ref().is_some_and(|blocks| !blocks.is_empty())
+    numbered.1.as_ref().is_some_and(|numbers| !numbers.is_empty())
 }
 
 /// Iterator state over the matching documents of an index.
@@ -254,7 +254,7 @@ impl<'a> Candidates<'a> {
 
     fn blocks_of(&self, segment: &Segment, term: &Term) -> &[Block] {
         let read =
-            self.blocks.get(&segment.id).and_then(|block| block.iter().find(|(range, _)| *range == term.read));
+            self.blocks.get(&segment.id).and_then(|blocks| blocks.iter().find(|(range, _)| *range == term.read));
         read.map_or(&[], |(_, blocks)| blocks)
     }
 
@@ -269,7 +269,7 @@ impl<'a> Candidates<'a> {
             let read = self.blocks.get(&segment).map_or(&[][..], Vec::as_slice);
             let missing =
                 terms.clone().into_iter().filter(|term| read.iter().all(|(range, _)| *range != term.read));
-            blocks_to_read.extend(missing.map(|range| WantedBlocks { segment, range: range.read.clone() }));
+            blocks_to_read.extend(missing.map(|term| WantedBlocks { segment, range: term.read.clone() }));
         }
         if !blocks_to_read.is_empty() {
             let Index { store, tenant, cache } = self.index;

@@ -35,7 +35,7 @@ struct Account {
     decision: SignInDecision,
 }
 
-/// Begins the session of an account. Returns its code.
+/// Begins the session of an account. Returns the code of the session, or the reason why the sign-in is refused.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].

@@ -15,8 +15,8 @@ const PIECE_CELLS: usize = 8 * 1024;
 const BYTES_OF_A_CELL: usize = 8;
 
 /// Runs work on a file when the tenant's turn comes. Work on a large file gives the turn back after every
-/// [`PIECE_CELLS`] cells. While it waits it keeps its thread, and the turn of its upload bounds the number of these
-/// threads.
+/// [`PIECE_CELLS`] cells. While the work waits, it keeps its thread; the turn of the upload bounds the number of
+/// these threads.
 pub(super) async fn run<T: Send + 'static>(
     services: &Services,
     context: &RequestContext,
