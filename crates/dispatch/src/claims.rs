@@ -24,8 +24,8 @@ pub(crate) const LEAST_ROOM: usize = 64;
 const MOST: usize = 128;
 /// Maximum number of queues that one claim walks past. Most of them may have nothing due.
 const QUEUES: u16 = 512;
-/// Smallest maximum of deliveries that a walk takes from a queue, and the maximum of walks for parked deliveries: half
-/// of the deliveries that may wait in a new queue.
+/// Smallest value of [`Claims::each`], and maximum number of parked deliveries that a walk takes per queue: half
+/// of the deliveries that may wait in a new queue. A walk along many queues takes fewer of each.
 const EACH: usize = 32;
 /// Assumed number of queues with due deliveries before a walk has counted them.
 const QUEUES_EXPECTED: usize = 32;

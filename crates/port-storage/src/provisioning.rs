@@ -21,14 +21,14 @@ pub enum PeopleStart {
     After(EmployeeId),
 }
 
-/// A page of the people that a provider sees, ordered by id.
+/// Query for a page of the people that a provider sees, ordered by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VisiblePeople {
     /// The connector of the provider.
     pub connector: ConnectorId,
     /// `true` for people who have not left, `false` for those who have, `None` for both.
     pub active: Option<bool>,
-    /// Only direct reports of this person.
+    /// Manager of the people: only direct reports are wanted. `None` for people with any manager or without one.
     pub manager: Option<EmployeeId>,
     /// First person of the page.
     pub start: PeopleStart,

@@ -19,7 +19,7 @@ fn queue(number: u128) -> QueueKey {
 
 /// Returns the result of a claim that took `each` deliveries from each of these queues. The next step of the walk
 /// starts at `next`.
-fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>) -> ClaimedJobs {
+fn claimed_jobs(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>) -> ClaimedJobs {
     let job_of = |number| {
         let (tenant, webhook) = queue(number);
         let event = (EventId::from_ulid(Ulid(1)), EventType::EmployeeCreated);
@@ -30,7 +30,7 @@ fn found(each: usize, queues: impl IntoIterator<Item = u128>, next: Option<u128>
 }
 
 /// Creates the state after claims of due and of parked deliveries that found none.
-fn settled(now: Duration) -> Claims {
+fn settled_claims(now: Duration) -> Claims {
     let mut claims = Claims::new(now);
     while let Some(claim) = claims.next(now, ROOM, vec![], vec![]) {
         claims.took(&claim, &ClaimedJobs::default(), now);
@@ -48,7 +48,7 @@ fn walk(claim: Option<Claim>) -> QueueWalk {
 #[test]
 fn due_queue_is_claimed_4_times_a_second_and_parked_seldom() {
     let start = START;
-    let mut claims = settled(start);
+    let mut claims = settled_claims(start);
     let mut counts = (0, 0);
     for tick in 1..=1200 {
         let now = start + Duration::from_millis(10 * tick);
@@ -68,24 +68,24 @@ fn due_queue_is_claimed_4_times_a_second_and_parked_seldom() {
 #[test]
 fn full_claim_starts_a_walk_until_queues_are_empty() {
     let now = START;
-    let mut claims = settled(now);
+    let mut claims = settled_claims(now);
     claims.look_at_due();
     let oldest = claims.next(now, 100, vec![], vec![]).unwrap();
     assert_eq!(oldest, Claim::Oldest { most: 100 });
-    claims.took(&oldest, &found(100, [1], None), now);
+    claims.took(&oldest, &claimed_jobs(100, [1], None), now);
     let first = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((first.after, first.each), (None, 12));
-    claims.took(&Claim::SubscriptionQueues(first), &found(12, 1..=50, Some(50)), now);
+    claims.took(&Claim::SubscriptionQueues(first), &claimed_jobs(12, 1..=50, Some(50)), now);
     let second = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!(
         (second.after, second.each),
         (Some(queue(50)), 7),
         "the room is divided by the 50 queues of the first step"
     );
-    claims.took(&Claim::SubscriptionQueues(second), &found(1, 51..=200, None), now);
+    claims.took(&Claim::SubscriptionQueues(second), &claimed_jobs(1, 51..=200, None), now);
     let second_walk = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((second_walk.after, second_walk.each), (None, 1));
-    claims.took(&Claim::SubscriptionQueues(second_walk), &found(1, [7], None), now);
+    claims.took(&Claim::SubscriptionQueues(second_walk), &claimed_jobs(1, [7], None), now);
     let third_walk = walk(claims.next(now, ROOM, vec![], vec![]));
     assert_eq!((third_walk.after, third_walk.each), (None, 32), "a single queue gets the maximum");
     claims.took(&Claim::SubscriptionQueues(third_walk), &ClaimedJobs::default(), now);
@@ -96,25 +96,25 @@ fn full_claim_starts_a_walk_until_queues_are_empty() {
 #[test]
 fn claim_size_follows_the_depth_of_each_queue() {
     let now = START;
-    let mut claims = settled(now);
+    let mut claims = settled_claims(now);
     claims.look_at_due();
     let oldest = claims.next(now, ROOM, vec![], vec![]).unwrap();
-    claims.took(&oldest, &found(128, [1], None), now);
+    claims.took(&oldest, &claimed_jobs(128, [1], None), now);
     let first = walk(claims.next(now, ROOM, vec![], vec![]));
-    claims.took(&Claim::SubscriptionQueues(first), &found(12, [1], None), now);
+    claims.took(&Claim::SubscriptionQueues(first), &claimed_jobs(12, [1], None), now);
     assert_eq!(claims.recent(), [queue(1)]);
     for (takes, each) in [(Some(200), 200), (Some(3), 32), (None, 32), (Some(1000), 384)] {
         claims.each_takes(takes);
         let next = walk(claims.next(now, ROOM, vec![], vec![]));
         assert_eq!(next.each, each, "{takes:?}");
-        claims.took(&Claim::SubscriptionQueues(next), &found(12, [1], None), now);
+        claims.took(&Claim::SubscriptionQueues(next), &claimed_jobs(12, [1], None), now);
     }
 }
 
 #[test]
 fn full_queues_are_skipped_until_they_have_room() {
     let now = START;
-    let mut claims = settled(now);
+    let mut claims = settled_claims(now);
     claims.look_at_due();
     let full = vec![queue(1), queue(2)];
     let first = walk(claims.next(now, ROOM, full.clone(), vec![]));
@@ -128,12 +128,12 @@ fn full_queues_are_skipped_until_they_have_room() {
 #[test]
 fn next_walk_starts_when_a_queue_with_more_has_room() {
     let now = START;
-    let mut claims = settled(now);
+    let mut claims = settled_claims(now);
     claims.look_at_due();
     let oldest = claims.next(now, ROOM, vec![], vec![]).unwrap();
-    claims.took(&oldest, &found(128, [1], None), now);
+    claims.took(&oldest, &claimed_jobs(128, [1], None), now);
     let first = walk(claims.next(now, ROOM, vec![], vec![]));
-    claims.took(&Claim::SubscriptionQueues(first), &found(12, [1], None), now);
+    claims.took(&Claim::SubscriptionQueues(first), &claimed_jobs(12, [1], None), now);
     assert_eq!(
         claims.next(now, ROOM, vec![queue(1)], vec![]),
         None,
@@ -145,7 +145,7 @@ fn next_walk_starts_when_a_queue_with_more_has_room() {
         (None, 32),
         "the second walk expects one queue, as many as the first walk found"
     );
-    claims.took(&Claim::SubscriptionQueues(second_walk), &found(32, [1], None), now);
+    claims.took(&Claim::SubscriptionQueues(second_walk), &claimed_jobs(32, [1], None), now);
     let others = walk(claims.next(now + LOOK, ROOM, vec![queue(1)], vec![]));
     assert_eq!(others.busy, [queue(1)], "a full queue does not stop the regular walks to other queues");
 }
@@ -153,7 +153,7 @@ fn next_walk_starts_when_a_queue_with_more_has_room() {
 #[test]
 fn empty_walk_continues_at_the_next_interval() {
     let now = START;
-    let mut claims = settled(now);
+    let mut claims = settled_claims(now);
     claims.look_at_due();
     let first = walk(claims.next(now, ROOM, vec![queue(1)], vec![]));
     let nothing = ClaimedJobs { jobs: vec![], next: Some(queue(512)) };
@@ -166,7 +166,7 @@ fn empty_walk_continues_at_the_next_interval() {
 #[test]
 fn claim_waits_for_room_and_follows_at_once() {
     let now = START;
-    let mut claims = settled(now);
+    let mut claims = settled_claims(now);
     claims.look_at_due();
     assert_eq!(claims.next(now, LEAST_ROOM - 1, vec![], vec![]), None);
     assert_eq!(claims.next(now, LEAST_ROOM, vec![], vec![]), Some(Claim::Oldest { most: 64 }));
@@ -175,14 +175,14 @@ fn claim_waits_for_room_and_follows_at_once() {
 #[test]
 fn parked_and_due_claims_alternate() {
     let now = START;
-    let mut claims = settled(now);
+    let mut claims = settled_claims(now);
     claims.look_at_due();
     claims.look_at_parked();
     let mut order = String::new();
     for _ in 0..6 {
         let claim = claims.next(now, ROOM, vec![], vec![]).unwrap();
         order.push(if matches!(claim, Claim::Parked(_)) { 'p' } else { 'd' });
-        claims.took(&claim, &found(300, [1], None), now);
+        claims.took(&claim, &claimed_jobs(300, [1], None), now);
     }
     assert_eq!(order, "pdpdpd");
 }

@@ -10,7 +10,7 @@ use super::{QueuePlace, StartedAttempt, SubscriptionQueues};
 use crate::lease::{LeaseDeadline, Now};
 
 /// Divisor of the waiting room: queues with a rate may use a quarter of it, because their deliveries wait by
-/// design. If the organization uses its share of this quarter, each of its queues with a rate may still hold one
+/// design. If an organization uses its share of this quarter, each of its queues with a rate may still hold one
 /// delivery. Otherwise the queues that a walk reaches first would starve the rest.
 pub(super) const SHARE: usize = 4;
 

@@ -13,8 +13,8 @@ use crate::lease::{LeaseDeadline, Now};
 const WINDOW: Duration = Duration::from_secs(1);
 /// Duration of a rate lease. Deliveries to the receiver wait for at most this time after a crash of the holder.
 pub(crate) const RATE_LEASE: Duration = Duration::from_secs(10);
-/// Remaining lease below which the rate lease is renewed. Until [`MARGIN`], there is time for several failed
-/// calls.
+/// Remaining lease below which the rate lease is renewed. From then until [`MARGIN`] is left, there is time for
+/// several failed calls.
 const RENEWED_BELOW: Duration = Duration::from_secs(5);
 /// Remaining lease below which nothing is sent: one window, and one second for the difference between the clocks
 /// of two processes. So the next holder of the lease need not know the requests of its predecessor.

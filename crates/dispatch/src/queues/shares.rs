@@ -5,7 +5,8 @@
 //! 1` as soon as its first attempts have ended, and as many places are free for the next organization.
 //!
 //! Half of the places are for receivers that are not known to be quick. If receivers that were quick become slow
-//! and use more than this half, each organization still gets [`LEAST`] of the other places for slow receivers.
+//! and use more than this half, each organization still gets [`LEAST`] places of the other half for slow
+//! receivers.
 
 use crate::HashMap;
 
@@ -14,8 +15,8 @@ use candor_domain::id::OrganizationId;
 use super::QueueLimits;
 use super::limited::SHARE;
 
-/// Number of attempts, and of waiting deliveries, that each organization may have for slow receivers in any case,
-/// while more than an eighth of all places is free.
+/// Number of attempts, and of waiting deliveries, that each organization may have for slow receivers even if the
+/// half for these receivers is used up. More than an eighth of all places must be free.
 const LEAST: usize = 2;
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -103,9 +104,9 @@ impl Shares {
         }
     }
 
-    /// Returns the places of an organization that reduce the free places of others. Places of slow receivers, and
-    /// of queues with a rate, count up to half of all such places, the most that an organization can take. An
-    /// organization has more only if its queues became slow or got a rate later.
+    /// Returns the places of an organization that reduce the free places of other organizations. Places of slow
+    /// receivers, and of queues with a rate, count up to half of all such places, the most that an organization
+    /// can take. An organization has more only if its queues became slow or got a rate later.
     const fn counted_places(&self, own: Totals) -> Totals {
         Totals {
             all: own.all,

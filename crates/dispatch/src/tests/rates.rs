@@ -24,7 +24,7 @@ fn order(permit: SendPermit) -> RateLeaseOrder {
 
 /// Returns a machine that holds the rate lease of a subscription and has sent one request. The other deliveries of
 /// the subscription wait.
-fn limited(jobs: u128, rate: u16) -> Dispatcher<()> {
+fn limited_machine(jobs: u128, rate: u16) -> Dispatcher<()> {
     let mut machine = machine();
     take_in(&mut machine, (1..=jobs).map(job).collect(), at(0));
     let mut attempts = begin_all(&mut machine, at(0));
@@ -41,7 +41,7 @@ fn limited(jobs: u128, rate: u16) -> Dispatcher<()> {
 
 #[test]
 fn waiting_deliveries_hold_no_place_and_begin_in_time() {
-    let mut machine = limited(5, 1);
+    let mut machine = limited_machine(5, 1);
     assert_eq!((machine.attempts(), machine.held_count()), (1, 5));
     assert!(machine.take_wakes().claims);
     assert_eq!(machine.next_attempt(at(1_000)), None);
@@ -59,7 +59,7 @@ fn waiting_deliveries_hold_no_place_and_begin_in_time() {
 
 #[test]
 fn removed_rate_lets_all_deliveries_begin() {
-    let mut machine = limited(5, 1);
+    let mut machine = limited_machine(5, 1);
     let next = begin_all(&mut machine, at(1_001));
     assert_eq!(machine.permit(&next[0], None, at(1_001)), SendPermit::Send);
     assert_eq!((machine.waits_until(at(1_001)), begin_all(&mut machine, at(1_001)).len()), (None, 3));
@@ -67,7 +67,7 @@ fn removed_rate_lets_all_deliveries_begin() {
 
 #[test]
 fn test_is_sent_without_a_rate_and_first() {
-    let mut machine = limited(5, 1);
+    let mut machine = limited_machine(5, 1);
     let ping = Job { origin: DeliveryOrigin::Test, ..job(9) };
     take_in(&mut machine, vec![ping], at(2));
     let attempts = begin_all(&mut machine, at(2));
@@ -119,7 +119,7 @@ fn unanswered_lease_is_taken_by_the_next_attempt() {
 
 #[test]
 fn claims_take_two_seconds_of_a_limited_queue() {
-    let mut machine = limited(2, 3);
+    let mut machine = limited_machine(2, 3);
     machine.look_at_due();
     let limited_claims = std::iter::from_fn(|| {
         let order = machine.next_claim(at(10))?;
@@ -154,7 +154,7 @@ fn put_back_delivery_of_a_stopping_process_is_given_back() {
 }
 
 /// Returns the results that the machine wants to record, and confirms them.
-fn recorded(machine: &mut Dispatcher<()>, now: Now) -> Vec<(Job, AttemptResult)> {
+fn record_all(machine: &mut Dispatcher<()>, now: Now) -> Vec<(Job, AttemptResult)> {
     let mut all = vec![];
     while let Some(batch) = machine.next_batch() {
         all.extend(batch.call().0);
@@ -180,11 +180,11 @@ fn claim(machine: &mut Dispatcher<()>, mut jobs: Vec<Job>, now: Now) -> Vec<Job>
 
 #[test]
 fn backlog_of_a_limited_queue_goes_before_handovers() {
-    let mut machine = limited(5, 3);
+    let mut machine = limited_machine(5, 3);
     claim(&mut machine, vec![], at(2));
     take_in(&mut machine, vec![job(20)], at(3));
     assert_eq!(
-        recorded(&mut machine, at(3)),
+        record_all(&mut machine, at(3)),
         [(job(20), AttemptResult::Released)],
         "claims skip the full queue, so older deliveries may wait in the store"
     );
@@ -192,7 +192,7 @@ fn backlog_of_a_limited_queue_goes_before_handovers() {
     assert!(first_attempts.iter().all(|one| machine.permit(one, Some(3), at(1_001)) == SendPermit::Send));
     take_in(&mut machine, vec![job(21)], at(1_002));
     assert_eq!(
-        recorded(&mut machine, at(1_002)),
+        record_all(&mut machine, at(1_002)),
         [(job(21), AttemptResult::Released)],
         "no claim has looked for older deliveries yet"
     );
@@ -202,12 +202,12 @@ fn backlog_of_a_limited_queue_goes_before_handovers() {
     assert!(attempts.iter().all(|one| machine.permit(one, Some(3), at(2_002)) == SendPermit::Send));
     claim(&mut machine, vec![], at(2_003));
     take_in(&mut machine, vec![job(22)], at(2_004));
-    assert_eq!((recorded(&mut machine, at(2_004)), sent_jobs.len()), (vec![], 3), "the store has no more");
+    assert_eq!((record_all(&mut machine, at(2_004)), sent_jobs.len()), (vec![], 3), "the store has no more");
 }
 
 #[test]
 fn deliveries_put_back_keep_their_order() {
-    let mut machine = limited(5, 1);
+    let mut machine = limited_machine(5, 1);
     let order: Vec<_> = (0..4)
         .map(|second| {
             let now = at(1_001 + 1_000 * second);

@@ -59,13 +59,13 @@ impl Model {
         let attempts = self.test.start();
         for place in &attempts {
             let organization = place.queue.0;
-            let ticks = if organization == queue(VICTIM, 0).0 { SLOW } else { self.hang() };
+            let ticks = if organization == queue(VICTIM, 0).0 { SLOW } else { self.ticks_to_response() };
             self.running.push((self.tick + ticks, *place, response(ticks)));
         }
         attempts.iter().filter(|place| place.queue.0 == queue(VICTIM, 0).0).count()
     }
 
-    fn hang(&mut self) -> u64 {
+    fn ticks_to_response(&mut self) -> u64 {
         self.begun += 1;
         match self.manner {
             Manner::Turn if self.tick < 20 => 0,
