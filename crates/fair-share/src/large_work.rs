@@ -242,7 +242,7 @@ impl LargeWork {
         let mut next_turn = pin!(self.turn(tenant));
         let wait = poll_fn(|context| {
             let poll_result = next_turn.as_mut().poll(context);
-            // The first poll has queued this caller: one who comes later must not be served first.
+            // The first poll has queued this caller: a caller who comes later must not be served first.
             turn = None;
             poll_result
         });

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-/// Reads a body of at most 256 KiB. The peer can neither exceed the limit nor announce more.
+/// Reads a body of at most 256 KiB. Refuses a body whose announced or actual length exceeds this limit.
 pub(crate) async fn read(headers: &HeaderMap, mut body: Incoming) -> Result<Bytes, FetchFailure> {
     let content_length = header(headers, &CONTENT_LENGTH).and_then(|digits| digits.parse::<u64>().ok());
     if content_length.is_some_and(|bytes| bytes > MAX_DOCUMENT_BYTES as u64) {

@@ -19,7 +19,7 @@ use crate::server::{Security, SmtpServer};
 /// Maximum time to connect to one address of the server.
 const CONNECT: Duration = Duration::from_secs(10);
 /// Maximum time from connecting to a logged-in session.
-const LET_IN: Duration = Duration::from_secs(30);
+const LOGIN_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Parameters for opening a connection.
 pub(crate) struct ConnectParameters {
@@ -37,30 +37,30 @@ impl ConnectParameters {
     /// # Errors
     /// A failure of the server, which affects every email.
     pub(crate) async fn open(&self) -> Result<Connection, MailFailure> {
-        let let_in = LET_IN.min(self.server.timeout);
-        timeout(let_in, self.enter()).await.unwrap_or(Err(MailFailure::Connect))
+        let login_timeout = LOGIN_TIMEOUT.min(self.server.timeout);
+        timeout(login_timeout, self.connect_and_log_in()).await.unwrap_or(Err(MailFailure::Connect))
     }
 
-    async fn enter(&self) -> Result<Connection, MailFailure> {
+    async fn connect_and_log_in(&self) -> Result<Connection, MailFailure> {
         let Self { server, hello, tls } = self;
         let at_once = (server.security == Security::Tls).then(|| tls.clone());
         let address = (server.host.as_str(), server.port);
         let connection_result =
             AsyncSmtpConnection::connect_tokio1(address, Some(CONNECT), hello, at_once, None).await;
-        let mut connection = connection_result.map_err(|error| not_let_in(&error))?;
+        let mut connection = connection_result.map_err(|error| classify_connect_error(&error))?;
         if server.security == Security::StartTls {
             if !connection.can_starttls() {
                 connection.abort().await;
                 return Err(MailFailure::Tls);
             }
-            connection.starttls(tls.clone(), hello).await.map_err(|error| not_let_in(&error))?;
+            connection.starttls(tls.clone(), hello).await.map_err(|error| classify_connect_error(&error))?;
         }
         if let Some((user, password)) = &server.credentials {
             let credentials = Credentials::new(user.clone(), password.reveal().to_owned());
             let logged_in = connection.auth(&[Mechanism::Plain, Mechanism::Login], &credentials).await;
             if let Err(error) = logged_in {
                 connection.abort().await;
-                return Err(not_logged_in(&error));
+                return Err(classify_login_error(&error));
             }
         }
         Ok(Connection(connection))
@@ -109,7 +109,7 @@ impl Connection {
 }
 
 /// Classifies the error of opening a session.
-fn not_let_in(error: &Error) -> MailFailure {
+fn classify_connect_error(error: &Error) -> MailFailure {
     match error.status() {
         Some(_) => MailFailure::Busy,
         None if is_tls(error) => MailFailure::Tls,
@@ -117,7 +117,7 @@ fn not_let_in(error: &Error) -> MailFailure {
     }
 }
 
-fn not_logged_in(error: &Error) -> MailFailure {
+fn classify_login_error(error: &Error) -> MailFailure {
     match error.status() {
         Some(_) if error.is_transient() => MailFailure::Busy,
         Some(_) => MailFailure::Credentials,

@@ -58,8 +58,8 @@ pub enum InvalidSmtpUrl {
     Host,
     /// A parameter is unknown or has an invalid value.
     #[error(
-        "has an unknown parameter or an invalid value: there are tls=required, tls=none for smtp:// only, and \
-         timeout=60s from 1s to 600s"
+        "has an unknown parameter or an invalid value: use tls=required, tls=none (with smtp:// only), or \
+         timeout=60s (from 1s to 600s)"
     )]
     Parameter,
     /// A password would be sent unencrypted.

@@ -38,7 +38,7 @@ pub struct TlsSetupError(String);
 
 /// Sends emails to a server.
 pub struct SmtpTransport {
-    door: ConnectParameters,
+    connect_parameters: ConnectParameters,
     from: SenderAddress,
     places: Semaphore,
     /// Connections that are ready for the next email.
@@ -59,8 +59,8 @@ impl SmtpTransport {
         }
         let tls = tls.build_rustls().map_err(to_error)?;
         let hello = ClientId::Domain(server.hello_name.clone().unwrap_or_else(|| from.domain().to_owned()));
-        let door = ConnectParameters { server, hello, tls };
-        Ok(Self { door, from, places: Semaphore::new(CONNECTIONS), idle: Mutex::default() })
+        let connect_parameters = ConnectParameters { server, hello, tls };
+        Ok(Self { connect_parameters, from, places: Semaphore::new(CONNECTIONS), idle: Mutex::default() })
     }
 
     /// Connects and logs in without sending anything.
@@ -68,7 +68,7 @@ impl SmtpTransport {
     /// # Errors
     /// The reason why the server cannot be used.
     pub async fn check(&self) -> Result<(), MailFailure> {
-        self.door.open().await?.close().await;
+        self.connect_parameters.open().await?.close().await;
         Ok(())
     }
 
@@ -82,7 +82,7 @@ impl SmtpTransport {
                 sent => return self.keep(connection, sent),
             }
         }
-        let mut connection = self.door.open().await?;
+        let mut connection = self.connect_parameters.open().await?;
         let send_result = connection.send(mail).await;
         self.keep(connection, send_result)
     }

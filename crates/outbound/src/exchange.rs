@@ -111,7 +111,8 @@ fn reason(error: &hyper::Error) -> FailureReason {
     }
 }
 
-/// Returns `true` if the receiver was cut off because it sent too much, at any depth of the error chain.
+/// Returns `true` if an error in the chain, at any depth, says that the receiver was cut off because it sent too
+/// much.
 fn is_too_much(error: &hyper::Error) -> bool {
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = cause {

@@ -42,7 +42,8 @@ impl KeyRange {
         Self { from: key([0; 2]), to: key([u8::MAX; 2]) }
     }
 
-    /// Returns the range of all terms with this prefix. Its end is a byte that no text contains.
+    /// Returns the range of all terms with this prefix. It ends at the prefix followed by a byte that no text
+    /// contains.
     #[must_use]
     pub fn with_prefix(text: &str) -> Self {
         Self { from: text.as_bytes().to_vec(), to: [text.as_bytes(), &[u8::MAX]].concat() }

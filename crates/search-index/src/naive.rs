@@ -15,7 +15,7 @@ use crate::segment::{Document, DocumentKey, SegmentContents, keys};
 use crate::terms::{CHANGED, EVERY_READER, reader_term, subject_term};
 use crate::visible::VisibleTerms;
 
-/// Words, several of which are prefixes of others.
+/// Words of the documents and queries. Several words are prefixes of longer ones.
 const WORDS: [&str; 12] = ["a", "ab", "abc", "abcd", "abcde", "abd", "b", "ba", "kept", "keep", "日本", "日本語"];
 const PEOPLE: u8 = 6;
 
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn changed_document_is_found_by_its_word_and_its_beginning(word in select(&WORDS[..])) {
+    fn changed_document_with_the_whole_word_is_a_prefix_match(word in select(&WORDS[..])) {
         let terms = vec![word.to_owned(), CHANGED.to_owned()];
         let document = Document { key: key(0), terms };
         let segment = SegmentContents::build([1; 16], vec![document]).unwrap();

@@ -173,13 +173,13 @@ impl SegmentContents {
         }
         places.sort_unstable_by(|a, b| b.cmp(a));
         let mut numbers: Vec<Vec<u32>> =
-            several.iter().map(|several| vec![0; several.segment.documents as usize]).collect();
+            several.iter().map(|contents| vec![0; contents.segment.documents as usize]).collect();
         let mut all: Vec<DocumentKey> = vec![];
         for (key, at, number) in places {
             if all.last() != Some(&key) {
                 all.push(key);
             }
-            if let Some(it) = numbers.get_mut(at).and_then(|block| block.get_mut(number)) {
+            if let Some(it) = numbers.get_mut(at).and_then(|numbers| numbers.get_mut(number)) {
                 *it = u32::try_from(all.len() - 1).ok()?;
             }
         }
@@ -238,7 +238,7 @@ mod tests {
         Document { key: key(at, id), terms: terms.iter().map(|term| (*term).to_owned()).collect() }
     }
 
-    fn with(contents: &SegmentContents, term: &str) -> Vec<DocumentKey> {
+    fn keys_with_term(contents: &SegmentContents, term: &str) -> Vec<DocumentKey> {
         let all: Vec<_> = contents.chunks.iter().flat_map(|chunk| keys(chunk)).collect();
         let mut numbers = vec![];
         let range = KeyRange::whole(term);
@@ -259,8 +259,8 @@ mod tests {
         );
         let it = it.unwrap();
         assert_eq!((it.segment.documents, it.segment.newest.millis(), it.segment.oldest.millis()), (3, 9, 5));
-        assert_eq!(with(&it, "a"), [key(9, 2), key(5, 1)]);
-        assert_eq!(with(&it, "b"), [key(9, 3), key(5, 1)]);
+        assert_eq!(keys_with_term(&it, "a"), [key(9, 2), key(5, 1)]);
+        assert_eq!(keys_with_term(&it, "b"), [key(9, 3), key(5, 1)]);
         assert_eq!(SegmentContents::build([1; 16], vec![document(1, 1, &[])]), None);
     }
 
@@ -272,13 +272,16 @@ mod tests {
         for order in [[early.clone(), late.clone()], [late.clone(), early.clone()]] {
             let it = SegmentContents::merge([3; 16], &order).unwrap();
             assert_eq!(it.segment.documents, 3);
-            assert_eq!(with(&it, "a"), [key(6, 2), key(5, 1), key(1, 3)]);
-            assert_eq!((with(&it, "b"), with(&it, "gone")), (vec![key(6, 2)], vec![key(6, 2)]));
+            assert_eq!(keys_with_term(&it, "a"), [key(6, 2), key(5, 1), key(1, 3)]);
+            assert_eq!(
+                (keys_with_term(&it, "b"), keys_with_term(&it, "gone")),
+                (vec![key(6, 2)], vec![key(6, 2)])
+            );
         }
     }
 
     #[test]
-    fn reduced_segment_equals_one_of_the_remaining_documents() {
+    fn segment_after_removal_equals_segment_of_remaining_documents() {
         let all: Vec<_> = (0..300)
             .map(|number| {
                 document(number, (number % 200) as u8, &["all", if number % 3 == 0 { "rare" } else { "b" }])

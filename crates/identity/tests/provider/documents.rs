@@ -143,7 +143,7 @@ async fn rotated_key_is_fetched_once_and_outage_is_survived() {
 }
 
 #[tokio::test]
-async fn garbage_is_told_by_the_rules_of_documents() {
+async fn malformed_document_is_refused_with_its_flaw() {
     let provider = Provider::start().await;
     for (body, flaw) in [
         ("<html>Sign in</html>", DocumentFlaw::NotAnObject),

@@ -49,7 +49,7 @@ async fn client_secret_is_sent_in_the_supported_way() {
 }
 
 #[tokio::test]
-async fn refusal_of_the_token_endpoint_is_told() {
+async fn token_endpoint_refusal_is_returned_with_its_code() {
     let provider = Provider::start().await;
     let error_code = |code: &str| FetchFailure::Refused(code.to_owned());
     for (status, body, failure) in [

@@ -89,7 +89,7 @@ async fn text_records_are_read_with_joined_parts() {
 }
 
 #[tokio::test]
-async fn silent_name_server_is_told() {
+async fn silent_name_server_is_reported_as_no_name_server() {
     let silent = UdpSocket::bind("127.0.0.1:0").await.unwrap();
     let names = HostNames::Server(silent.local_addr().unwrap());
     let client =

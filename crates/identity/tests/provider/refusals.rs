@@ -36,7 +36,7 @@ async fn response_that_is_no_document_is_refused_with_its_cause() {
 }
 
 #[tokio::test]
-async fn document_has_at_most_256_kib() {
+async fn document_above_256_kib_is_refused() {
     let provider = Provider::start().await;
     provider.set("/largest", Answer::json("a".repeat(MAX_DOCUMENT_BYTES)));
     assert_eq!(fetch(&client(), &provider.url("/largest")).await, Ok(MAX_DOCUMENT_BYTES));
@@ -109,7 +109,7 @@ async fn private_address_is_refused_before_a_connection() {
 }
 
 #[tokio::test]
-async fn closed_port_is_told() {
+async fn closed_port_is_reported_as_connect_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
