@@ -30,7 +30,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const RUNTIME_GRACE: Duration = Duration::from_millis(500);
 
 /// Runs the command on the command line. Exit status: 0 on success, 1 on failure, 2 for wrong usage; some commands
-/// have further ones.
+/// have further exit statuses.
 #[must_use]
 pub fn main() -> ExitCode {
     let (cli, settings) = Cli::read();

@@ -180,8 +180,8 @@ impl RunningServer {
             async move { due_work(&services, sweeps, || !*stop.borrow()).await }
         }));
         if role != Role::Api {
-            // Indexes the rows that a database has from before search existed. Until they are indexed, searches do
-            // not find their texts.
+            // Indexes the rows that a database has from before search existed. Until they are indexed, searches in
+            // their tables are refused.
             let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
             self.loops.spawn(async move { fill_search_index(&services, || !*stop.borrow()).await });
             let (services, stop) = (Arc::clone(&self.services), self.stop.subscribe());
@@ -332,7 +332,8 @@ async fn repeat_every<Fut: Future<Output = ()>>(
 }
 
 /// Stores the last uses of keys, request counts and SCIM requests. For workers (`sweeps`), also does all work that
-/// falls due: search indexing, starts of objectives, reminders of keys, operational events, expired mails and rows.
+/// falls due: search indexing, starts of objectives, reminders of keys, operational events, expired mails and
+/// rows, and links of deleted identity providers.
 async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
     flush(services).await;
     if sweeps {

@@ -51,7 +51,8 @@ fn describe_process(process: &str) -> String {
     if process.is_empty() { String::new() } else { format!(" (process {process})") }
 }
 
-/// Lock of the process that serves, copies or restores an embedded database. Other commands do not take it.
+/// Lock of the process that serves, copies or restores an embedded database, or applies a ledger to it. Other
+/// commands do not take the lock.
 ///
 /// The file beside the database names the process, and its lock is the only one until the database exists. The
 /// lock on the database itself also holds for other names and mounts of the database. It is of another kind than

@@ -10,15 +10,16 @@ use clap::Subcommand;
 pub(crate) enum ErasureCommand {
     /// Print the ledger: ids and times of all erasures and legal holds, as JSON lines
     ///
-    /// Keep it apart from the backups, and renew it after each erasure and each change of a legal hold, for example
-    /// every hour. The service may run.
+    /// Keep the ledger apart from the backups, and renew it after each erasure, each change of a legal hold and
+    /// each revocation of an API key, for example every hour. The service may run.
     #[command(after_help = "Example:\n  candor erasure ledger > /var/lib/candor-ledger/erasures.jsonl")]
     Ledger,
     /// Repeat the erasures of a ledger that a restored database does not have
     ///
-    /// Run the command after a restore, before the service starts, again after an interruption. Legal holds are set and
-    /// ended first, as the ledger tells. The exit status is 0 if nothing is left to do: people
-    /// who are not in the database need no erasure, and an erasure from which a hold keeps data waits for its end.
+    /// Run the command after a restore and before the service starts, and again after an interruption. First, the
+    /// command revokes API keys, and sets and ends legal holds, as in the ledger. The exit status is 0 if nothing
+    /// is left to do: people who are not in the database need no erasure, and an erasure from which a hold keeps
+    /// data waits until the hold ends.
     #[command(after_help = "Example:\n  candor erasure apply /var/lib/candor-ledger/erasures.jsonl")]
     Apply {
         /// File written by `candor erasure ledger`

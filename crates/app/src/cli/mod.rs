@@ -36,7 +36,7 @@ A new installation:
 `candor COMMAND --help` lists the settings of a command. `candor config` shows all settings in effect. `candor doctor` \
 checks settings, database and machine.";
 
-/// Display order in help texts that puts the options of every command behind the options of the command itself.
+/// Display order in help texts of the options that every command has: behind the options of the command itself.
 const BEHIND: usize = 900;
 
 /// JSON HTTP service for performance feedback.
@@ -83,7 +83,7 @@ pub(crate) enum Command {
     Dev,
     /// Start the service
     #[command(after_help = "\
-The master key, which seals secrets at rest, has no flag: it is CANDOR_MASTER_KEY. With the embedded database one is made.
+The master key, which seals secrets at rest, has no flag: it is CANDOR_MASTER_KEY. With the embedded database, the first start creates the key.
 
 Example:
   candor serve --listen 0.0.0.0:8080 --admin-listen 127.0.0.1:9090 --public-url https://feedback.example.com")]
@@ -156,8 +156,8 @@ Example:
     Key(KeyCommand),
     /// Print a one-time link that opens the console signed in
     ///
-    /// The link can be opened once within 30 minutes. The API key behind it has the admin level, ends after a day and is
-    /// listed like others.
+    /// The link can be opened once within 30 minutes. The API key behind it has the admin level, ends after a day
+    /// and is listed like other keys.
     #[command(after_help = "\
 Examples:
   candor console
@@ -176,11 +176,11 @@ Examples:
     /// within 24 hours. The command may be repeated at any time, also while the service runs.
     #[command(after_help = "Example:\n  CANDOR_MASTER_KEY=\"k2:$NEW,k1:$OLD\" candor rekey")]
     Rekey {
-        /// After the loss of a key: drop the secrets that no key of the ring decrypts
+        /// After the loss of a key: skip the secrets that no key of the ring decrypts; they must be set again
         #[arg(long)]
         accept_loss: bool,
     },
-    /// Repeat erasures of people after a restore, and rewrite the tables they were in
+    /// Repeat erasures of people after a restore, and rewrite the tables that had rows of these people
     #[command(subcommand)]
     Erasure(ErasureCommand),
     #[command(flatten)]

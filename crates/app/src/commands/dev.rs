@@ -200,6 +200,6 @@ fn banner(url: &str, console: Option<&str>, lines: &[String; 5]) -> String {
          Create an employee:\n\n{employee}\n\n\
          Record an observation about them:\n\n{observation}\n\n\
          List observations with their people and attributes:\n\n{list}\n\n\
-         Find what was written by its words:\n\n{search}\n"
+         Search the texts by their words:\n\n{search}\n"
     )
 }

@@ -156,7 +156,7 @@ const fn word(refusal: Refusal) -> &'static str {
 fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
     let mut text = format!(
         "API keys revoked again: {}. Legal holds set again: {}, ended again: {}. Erasures repeated: {}. Already in the \
-         database: {}. Of people who are not in the database and need no erasure: {}.",
+         database: {}. Not needed, because the person is not in the database: {}.",
         outcome.revoked_keys.len(),
         outcome.held.len(),
         outcome.released.len(),

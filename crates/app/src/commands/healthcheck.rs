@@ -22,7 +22,7 @@ struct HealthFailure {
 impl CommandFailure for HealthFailure {}
 
 /// Asks the service with these settings whether it is ready, or with `live` only whether it is alive. A separate
-/// listener for metrics and health is preferred, because a worker has no other.
+/// listener for metrics and health is preferred, because a worker has no other listener.
 ///
 /// # Errors
 /// [`HealthFailure`] if the service does not answer, or answers that it is not ready.

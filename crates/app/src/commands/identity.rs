@@ -50,11 +50,11 @@ pub(crate) async fn trust(
         }
     })?;
     let (name, provider) = (&trusted_domain.domain, trusted_domain.provider);
-    let people = if trusted_domain.is_new {
+    let human_text = if trusted_domain.is_new {
         format!("{name} is proven for {provider} now.")
     } else {
         format!("{name} was proven for {provider} already.")
     };
     let result = json!({"domain": name, "identity_provider_id": provider, "changed": trusted_domain.is_new});
-    output.say(&result, &people)
+    output.say(&result, &human_text)
 }

@@ -43,7 +43,7 @@ pub(crate) async fn create(config: &Config, new: NewKey, output: Output) -> Resu
     output.say(&json!({"id": id, "key": key.reveal()}), &human_text)
 }
 
-/// Lists the keys of an organization, or of all.
+/// Lists the keys of an organization, or of all organizations.
 ///
 /// # Errors
 /// An unknown organization, or a database that does not answer.

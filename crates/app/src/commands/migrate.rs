@@ -54,7 +54,7 @@ pub(crate) fn role_settings(output: Output) -> Result<(), CommandError> {
     output.say(&json!({"statements": statements}), &statements.join("\n"))
 }
 
-/// Applies the pending migrations. With `shards`, also distributes the tables into so many shards.
+/// Applies the pending migrations. With `shards`, also distributes the tables into this number of shards.
 ///
 /// # Errors
 /// A database that does not answer, or has a newer schema; a migration that fails, a wrong master key.

@@ -20,7 +20,7 @@ struct NoKeyFor(String);
 impl CommandFailure for NoKeyFor {}
 
 /// Encrypts the secrets of all webhooks and identity providers with the first key of the ring. With `accept_loss`,
-/// secrets that no key decrypts are dropped.
+/// secrets that no key decrypts are skipped and counted.
 ///
 /// # Errors
 /// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook or identity provider; a
@@ -32,7 +32,7 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
     } else {
         webhooks::rekey(&*wiring::services(config, base).await?).await
     };
-    let rekeyed_count = rekey_result.map_err(|error| match error {
+    let counts = rekey_result.map_err(|error| match error {
         webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook.to_string()).into(),
         webhooks::Unsealable::NoProviderKey(provider) => NoKeyFor(provider.to_string()).into(),
         webhooks::Unsealable::Failed(error) => {
@@ -43,15 +43,16 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
         "The first key of CANDOR_MASTER_KEY encrypts the secrets of all webhooks and identity providers: {} were encrypted again, {} \
          already were.\nKeep the other keys for another 24 hours: they encrypt the responses that are stored for \
          retries.",
-        rekeyed_count.rekeyed, rekeyed_count.unchanged
+        counts.rekeyed, counts.unchanged
     );
-    if rekeyed_count.lost > 0 {
+    if counts.lost > 0 {
         human_text.push_str(&format!(
             "\n{} webhooks or identity providers have a secret that no key opens. Nothing is sent to these webhooks until \
              their secret is rotated: PATCH /v1/webhooks/ID with {{\"rotate_secret\": true}}. The log names the identity \
              providers, which need their client secret again.",
-            rekeyed_count.lost
+            counts.lost
         ));
     }
-    output.say(&json!({"rekeyed": rekeyed_count.rekeyed, "unchanged": rekeyed_count.unchanged, "lost": rekeyed_count.lost}), &human_text)
+    output
+        .say(&json!({"rekeyed": counts.rekeyed, "unchanged": counts.unchanged, "lost": counts.lost}), &human_text)
 }

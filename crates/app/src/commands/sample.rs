@@ -298,10 +298,10 @@ async fn create_summary(
         });
         let summary =
             body_of(summaries::create(services, context, object(body)).await, "create a sample summary")?;
-        for (action, with) in actions {
-            let with = serde_json::from_str(with).map_err(|error| defect(&error.to_string()))?;
+        for (action, action_body) in actions {
+            let action_body = serde_json::from_str(action_body).map_err(|error| defect(&error.to_string()))?;
             let action_result =
-                summaries::act(services, context, parse_id(&summary)?, *action, object(with)).await;
+                summaries::act(services, context, parse_id(&summary)?, *action, object(action_body)).await;
             expect_reply(action_result, "review a sample summary")?;
         }
     }

@@ -50,7 +50,7 @@ fn shown_config_contains_no_secret() {
 }
 
 #[test]
-fn malformed_master_key_is_not_told_to_have_a_default() {
+fn malformed_master_key_error_offers_no_default() {
     let problems = problems(&[("CANDOR_MASTER_KEY", "hunter2")]).concat();
     assert!(problems.contains("`master.key`") && !problems.contains("get the default"), "{problems}");
 }

@@ -38,7 +38,7 @@ pub(crate) enum WiringFailure {
     #[error(
         "the master key does not fit {database}: {reason}; set CANDOR_MASTER_KEY to the key ring that encrypted \
          the secrets of the database, behind a new key if you want one; if the old key is lost, run `candor rekey \
-         --accept-loss`, which drops the values that the old key encrypted"
+         --accept-loss`, which gives up the values that the old key encrypted"
     )]
     WrongMasterKey {
         /// The database, with secrets masked.

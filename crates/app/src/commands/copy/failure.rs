@@ -47,8 +47,8 @@ pub(super) enum CopyFailure {
     },
     /// Source and target differ after the copy.
     #[error(
-        "{from} and {to} differ in: {tables}; one of them was changed during the copy: stop the services, and \
-         copy again into a new database"
+        "{from} and {to} differ in: {tables}; probably one of them was changed during the copy: stop the services, \
+         and copy again into a new database"
     )]
     Differs {
         /// The source, with secrets masked.

@@ -77,7 +77,7 @@ fn object(copied: &CopyResult, from: &DatabaseUrl, to: &DatabaseUrl) -> Value {
 }
 
 fn text(copied: &CopyResult, from: &DatabaseUrl, to: &DatabaseUrl) -> String {
-    let mut lines = vec![["TABLE", "ROWS", "CHECK SUM"].map(str::to_owned).to_vec()];
+    let mut lines = vec![["TABLE", "ROWS", "CHECKSUM"].map(str::to_owned).to_vec()];
     lines.extend(copied.tables.iter().map(|table| {
         let digits = table.checksum.text().chars().take(DIGITS).collect();
         vec![table.name.to_owned(), table.checksum.rows.to_string(), digits]
