@@ -14,7 +14,8 @@ pub(super) fn parameters(fields: Vec<FieldArgument>) -> Result<Vec<(String, Stri
         Value::String(text) => Ok((name, text)),
         Value::Bool(_) | Value::Number(_) => Ok((name, value.to_string())),
         Value::Null | Value::Array(_) | Value::Object(_) => Err(RemoteFailure::Usage(format!(
-            "the parameter {name} is {value}: a parameter is a text, a number or a boolean; leave it out, or repeat it"
+            "the parameter {name} is {value}: a parameter is a text, a number or a boolean; leave {name} out, or give \
+             it once for each value"
         ))),
     };
     fields.into_iter().map(parameter).collect()

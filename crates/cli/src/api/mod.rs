@@ -36,7 +36,7 @@ pub(crate) async fn run(api: ApiArguments, output: Output) -> Result<(), Command
         Ok(api_response) => printer.print_response(&api_response),
         Err(failure) => {
             if let Some(response) = failure.response() {
-                printer.refusal(response)?;
+                printer.print_error_response(response)?;
             }
             Err(failure.into())
         }

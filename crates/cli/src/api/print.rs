@@ -36,7 +36,7 @@ impl Printer {
     /// [`CommandError::Io`] if the output cannot be written.
     pub(super) fn print_response(&self, received: &PrintedResponse) -> Result<(), CommandError> {
         if let Some((status, headers)) = &received.head {
-            self.head(*status, headers)?;
+            self.print_head(*status, headers)?;
         }
         self.print(&self.format_body(&received.body))
     }
@@ -45,12 +45,12 @@ impl Printer {
     ///
     /// # Errors
     /// [`CommandError::Io`] if the output cannot be written.
-    pub(super) fn refusal(&self, error: &ApiError) -> Result<(), CommandError> {
-        self.head(error.status, &error.headers)?;
+    pub(super) fn print_error_response(&self, error: &ApiError) -> Result<(), CommandError> {
+        self.print_head(error.status, &error.headers)?;
         self.print(&self.format_body(&error.body))
     }
 
-    fn head(&self, status: StatusCode, headers: &HeaderMap) -> Result<(), CommandError> {
+    fn print_head(&self, status: StatusCode, headers: &HeaderMap) -> Result<(), CommandError> {
         if !self.include {
             return Ok(());
         }
