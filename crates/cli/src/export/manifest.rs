@@ -73,7 +73,7 @@ impl Manifest {
         match self.files.iter().all(is_own) {
             true => Ok(self),
             false => {
-                let reason = "it names other files than those of an export".to_owned();
+                let reason = "the manifest names other files than those of an export".to_owned();
                 Err(ExportFailure::DamagedFile { path: path.to_owned(), reason }.into())
             }
         }

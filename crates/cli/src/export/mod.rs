@@ -114,7 +114,8 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Command
     if command.follow { follow::run(&candor, folder, manifest, command.compact).await } else { Ok(()) }
 }
 
-/// Refuses a choice of resources that lacks those which show which of its rows are about an erased person.
+/// Refuses a choice of resources without the further resources that tell which of the chosen rows are about an
+/// erased person.
 fn require_all_for_removals(resources: &[ExportedResource]) -> Result<(), ExportFailure> {
     let words = |all: Vec<ExportedResource>| all.iter().map(|one| one.word()).collect::<Vec<_>>().join(",");
     for resource in resources {

@@ -28,7 +28,7 @@ use send::Connection;
 
 /// File argument that means standard input.
 const STANDARD_INPUT: &str = "-";
-/// Interval of the checks for a service that has been silent for so long that the operator needs a notice.
+/// Interval of the checks whether the service has been silent for too long.
 const WATCH: Duration = Duration::from_millis(250);
 
 /// Imports a file and reports the result, also after a failure.

@@ -62,8 +62,8 @@ impl Progress {
         state.asked = Some(Instant::now());
     }
 
-    /// Records a failed attempt to send a part. `was_open` is `true` if the service may have received the part in an
-    /// earlier attempt, `is_open` if it may have received the part in this attempt.
+    /// Records a failed attempt to send a part. `was_open` is `true` if the service may have received the part in
+    /// an earlier attempt, `is_open` if the service may have received the part in this attempt.
     pub(super) fn not_done(&self, part: usize, was_open: bool, is_open: bool) {
         let mut state = self.state();
         state.asked = None;

@@ -98,13 +98,13 @@ impl Connection {
         let (mut attempts, mut waits, mut was_open) = (0, 0, false);
         loop {
             progress.record_sending(number);
-            let came = self.attempt(part, number).await;
-            if !matches!(came, SendResult::Answer(_)) {
-                let is_open = matches!(&came, SendResult::Again(failure) if failure.is_open);
+            let send_result = self.attempt(part, number).await;
+            if !matches!(send_result, SendResult::Answer(_)) {
+                let is_open = matches!(&send_result, SendResult::Again(failure) if failure.is_open);
                 progress.not_done(number, was_open, is_open);
                 was_open |= is_open;
             }
-            match came {
+            match send_result {
                 SendResult::Answer(answer) => return Ok(answer),
                 SendResult::Refused(reason) => return Err(reason),
                 SendResult::Wait(time) if waits < WAITS => {

@@ -38,8 +38,8 @@ pub(super) fn with_commas(bytes: Vec<u8>) -> (Vec<u8>, Option<&'static str>) {
     (text_with_commas, Some(name))
 }
 
-/// Returns the separator that the line before the header names, or else the one that divides the header most often
-/// outside of quotes.
+/// Returns the separator that the line before the header names, or else the separator that occurs most often in
+/// the header outside of quotes.
 fn find_separator(bytes: &[u8]) -> u8 {
     let text = bytes.strip_prefix(BOM).unwrap_or(bytes).trim_ascii_start();
     let (prefix, named) = text.split_at(SEPARATOR_LINE.len().min(text.len()));

@@ -27,7 +27,7 @@ use crate::error::CommandError;
 use crate::output::tell;
 use crate::remote::{Account, ApiKey, Profile, RemoteFailure};
 
-/// Time limit of a sign-in, which is also that of the service.
+/// Time limit of a sign-in, the same as in the service.
 const SIGN_IN_LIMIT: Duration = Duration::from_secs(600);
 /// Time limit of one connection, so that an idle connection of the browser ends.
 const CONNECTION_LIMIT: Duration = Duration::from_secs(10);
@@ -205,7 +205,9 @@ fn explain(reason: &str) -> &'static str {
             "you or the provider canceled the sign-in; try again, or ask an admin whether you may use Candor"
         }
         "expired" => "the sign-in took too long, or went on in another browser; begin again",
-        "not_linked" => "the account leads to no active person of the organization; ask an admin to link it",
+        "not_linked" => {
+            "the account leads to no active person of the organization; ask an admin to link the account"
+        }
         _ => "the provider could not be reached, or its answer was not valid; try again in a few minutes",
     }
 }

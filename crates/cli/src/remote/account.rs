@@ -82,8 +82,8 @@ impl Account {
         let Profile { url, key, .. } = &self.profile;
         let client = set(Candor::builder().api_key(key.secret()).base_url(url).user_agent(name));
         let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
-        // The client is built before the next check, because it refuses a URL with a password, which no message
-        // may show.
+        // The client is built before the next check, because `build` refuses a URL with a password, which no
+        // message may show.
         let client = client.build().map_err(wrong)?;
         if !self.may_be_insecure && is_plain_and_remote(url) {
             return Err(RemoteFailure::PlainHttp(url.clone()));
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_precede_the_environment_and_that_a_profile() {
+    fn flags_precede_the_environment_which_precedes_a_profile() {
         let (key, url, profile) = ((API_KEY, "cdr_live_a"), (URL, "http://env"), (PROFILE, "eu"));
         let environment = |url: &str| {
             Ok(Source::Environment(Profile::with_key(url.to_owned(), ApiKey::parse("cdr_live_a").unwrap())))
