@@ -8,9 +8,9 @@ use candor_domain::webhook::{ReceiverUrl, Verdict as V};
 use candor_port_events::{WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 
-use crate::support::{AMPLE, OK, ORGANIZATION, Receiver, failed, post, sender, told};
+use crate::support::{AMPLE, OK, ORGANIZATION, Receiver, failed, outcome_of, post, sender};
 
-async fn judged(sender: &Sender, url: &str) -> Verdict {
+async fn verdict_of(sender: &Sender, url: &str) -> Verdict {
     sender.judge(ORGANIZATION, &ReceiverUrl::parse(url).unwrap_or_else(|flaw| panic!("{url}: {flaw:?}"))).await
 }
 
@@ -42,8 +42,8 @@ async fn forbidden_address_is_refused_in_every_spelling() {
         "https://[fe80::1]/",
         "https://localhost/",
     ] {
-        assert_eq!(judged(&sender, url).await, Private, "{url}");
-        assert_eq!(told(&sender, post(url, AMPLE)).await, failed(0, Forbidden), "{url}");
+        assert_eq!(verdict_of(&sender, url).await, Private, "{url}");
+        assert_eq!(outcome_of(&sender, post(url, AMPLE)).await, failed(0, Forbidden), "{url}");
     }
 }
 
@@ -53,12 +53,12 @@ async fn public_address_may_be_called_over_https_only() {
     for url in
         ["https://9.9.9.9/", "https://9.9.9.9:8443/x", "https://[2620:fe::fe]/", "https://[64:ff9b::9.9.9.9]/"]
     {
-        assert_eq!(judged(&sender, url).await, Allowed, "{url}");
+        assert_eq!(verdict_of(&sender, url).await, Allowed, "{url}");
     }
     for url in ["http://9.9.9.9/", "http://10.0.0.1/", "ftp://9.9.9.9/", "ws://9.9.9.9/", "http://nobody.invalid/"]
     {
-        assert_eq!(judged(&sender, url).await, V::NotHttps, "{url}");
-        assert_eq!(told(&sender, post(url, AMPLE)).await, failed(0, NotHttps), "{url}");
+        assert_eq!(verdict_of(&sender, url).await, V::NotHttps, "{url}");
+        assert_eq!(outcome_of(&sender, post(url, AMPLE)).await, failed(0, NotHttps), "{url}");
     }
 }
 
@@ -66,7 +66,7 @@ async fn public_address_may_be_called_over_https_only() {
 async fn only_a_trusted_network_may_be_private_or_plain_http() {
     let receiver = Receiver::answering(OK).await;
     let trusting = sender();
-    assert_eq!(judged(&trusting, &receiver.url()).await, Allowed);
+    assert_eq!(verdict_of(&trusting, &receiver.url()).await, Allowed);
     for (url, verdict) in [
         ("https://127.0.0.1/", Allowed),
         ("http://127.255.255.255/", Allowed),
@@ -76,10 +76,10 @@ async fn only_a_trusted_network_may_be_private_or_plain_http() {
         ("http://10.0.0.1/", V::NotHttps),
         ("http://9.9.9.9/", V::NotHttps),
     ] {
-        assert_eq!(judged(&trusting, url).await, verdict, "{url}");
+        assert_eq!(verdict_of(&trusting, url).await, verdict, "{url}");
     }
     let strict = Sender::new(SenderSettings::default()).unwrap();
-    assert_eq!(told(&strict, post(receiver.url(), AMPLE)).await, failed(0, NotHttps));
+    assert_eq!(outcome_of(&strict, post(receiver.url(), AMPLE)).await, failed(0, NotHttps));
     assert_eq!(receiver.connections(), 0, "a refused attempt opens no connection");
 }
 
@@ -96,7 +96,7 @@ async fn trusted_network_of_an_organization_refuses_another() {
         // The sender keeps the connection now, and must not use it for another organization.
         assert_eq!(sender.judge(other, &target).await, V::NotHttps);
         let foreign = WebhookRequest { organization: other, ..post(receiver.url(), AMPLE) };
-        assert_eq!(told(&sender, foreign).await, failed(0, NotHttps));
+        assert_eq!(outcome_of(&sender, foreign).await, failed(0, NotHttps));
         let secure = ReceiverUrl::parse("https://127.0.0.1/").unwrap();
         assert_eq!(sender.judge(ORGANIZATION, &secure).await, Allowed);
         assert_eq!(sender.judge(other, &secure).await, Private);

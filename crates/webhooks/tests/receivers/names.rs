@@ -10,7 +10,7 @@ use candor_webhooks::{HostNames, Sender, SenderSettings};
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 
-use crate::support::{AMPLE, OK, ORGANIZATION, Receiver, SHORT, acknowledged, failed, post, serve, told};
+use crate::support::{AMPLE, OK, ORGANIZATION, Receiver, SHORT, acknowledged, failed, outcome_of, post, serve};
 
 /// Addresses of a name at its first, second and later lookups; the last entry repeats.
 type Script = Vec<Vec<IpAddr>>;
@@ -118,7 +118,7 @@ async fn name_with_a_trusted_address_gets_deliveries() {
     let receiver = Receiver::answering(OK).await;
     let names = NameServer::start(vec![vec![ip("127.0.0.1")]]).await;
     let request = post(url(receiver.address.port()), AMPLE);
-    assert_eq!(told(&names.sender(), request).await, acknowledged(200));
+    assert_eq!(outcome_of(&names.sender(), request).await, acknowledged(200));
 }
 
 // Only Linux can listen at 127.0.0.2 without configuration.
@@ -131,9 +131,9 @@ async fn address_that_changes_between_check_and_attempt_is_refused() {
     let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("127.0.0.2")]]).await;
     let sender = names.sender();
     assert_eq!(sender.judge(ORGANIZATION, &ReceiverUrl::parse(&url(port)).unwrap()).await, Verdict::Allowed);
-    assert_eq!(told(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
+    assert_eq!(outcome_of(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
     let secure = format!("https://hooks.example.com:{port}/");
-    assert_eq!(told(&sender, post(secure, AMPLE)).await, failed(0, Forbidden));
+    assert_eq!(outcome_of(&sender, post(secure, AMPLE)).await, failed(0, Forbidden));
     assert_eq!((outside.connections(), inside.connections()), (0, 0));
 }
 
@@ -145,7 +145,7 @@ async fn attempt_dials_the_vetted_address_without_a_second_lookup() {
     let port = outside.address.port();
     let inside = Receiver::at((Ipv4Addr::new(127, 0, 0, 2), port).into(), |socket| serve(socket, OK)).await;
     let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("127.0.0.2")]]).await;
-    assert_eq!(told(&names.sender(), post(url(port), AMPLE)).await, acknowledged(200));
+    assert_eq!(outcome_of(&names.sender(), post(url(port), AMPLE)).await, acknowledged(200));
     assert_eq!((outside.connections(), inside.connections(), names.asked()), (1, 0, 1));
 }
 
@@ -155,8 +155,8 @@ async fn kept_connection_does_not_bypass_the_check() {
     let names = NameServer::start(vec![vec![ip("127.0.0.1")], vec![ip("10.0.0.1")]]).await;
     let sender = names.sender();
     let port = receiver.address.port();
-    assert_eq!(told(&sender, post(url(port), AMPLE)).await, acknowledged(200));
-    assert_eq!(told(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
+    assert_eq!(outcome_of(&sender, post(url(port), AMPLE)).await, acknowledged(200));
+    assert_eq!(outcome_of(&sender, post(url(port), AMPLE)).await, failed(0, NotHttps));
 }
 
 #[tokio::test]
@@ -164,7 +164,7 @@ async fn next_address_is_dialed_when_one_is_unreachable() {
     let receiver = Receiver::answering(OK).await;
     let names = NameServer::start(vec![vec![ip("127.0.0.3"), ip("127.0.0.1")]]).await;
     let request = post(url(receiver.address.port()), AMPLE);
-    assert_eq!(told(&names.sender_trusting("127.0.0.0/8"), request).await, acknowledged(200));
+    assert_eq!(outcome_of(&names.sender_trusting("127.0.0.0/8"), request).await, acknowledged(200));
 }
 
 #[tokio::test]
@@ -187,7 +187,7 @@ async fn one_forbidden_address_refuses_the_host() {
             Verdict::Private,
             "{mixed:?}"
         );
-        assert_eq!(told(&sender, post(secure, AMPLE)).await, failed(0, Forbidden), "{mixed:?}");
+        assert_eq!(outcome_of(&sender, post(secure, AMPLE)).await, failed(0, Forbidden), "{mixed:?}");
     }
     assert_eq!(receiver.connections(), 0);
 }
@@ -207,7 +207,7 @@ async fn unknown_name_is_unresolvable_and_silent_server_times_out() {
     let sender = names.sender();
     let target = ReceiverUrl::parse("https://hooks.example.com/").unwrap();
     assert_eq!(sender.judge(ORGANIZATION, &target).await, Verdict::Unresolvable);
-    assert_eq!(told(&sender, post(target.as_str(), AMPLE)).await, failed(0, Unresolvable));
+    assert_eq!(outcome_of(&sender, post(target.as_str(), AMPLE)).await, failed(0, Unresolvable));
     let silent = NameServer::start(vec![]).await;
-    assert_eq!(told(&silent.sender(), post(target.as_str(), SHORT)).await, failed(0, Timeout));
+    assert_eq!(outcome_of(&silent.sender(), post(target.as_str(), SHORT)).await, failed(0, Timeout));
 }

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;
 
 use crate::support::{
-    AMPLE, OK, Receiver, SHORT, acknowledged, attempt, detail, failed, post, request, reset, sender, told,
+    AMPLE, OK, Receiver, SHORT, acknowledged, attempt, detail, failed, outcome_of, post, request, reset, sender,
     wait_until,
 };
 
@@ -62,7 +62,7 @@ async fn redirect_never_sees_the_custom_headers() {
         ..post(receiver.url(), AMPLE)
     };
     assert!(!format!("{post:?}").contains("1234"));
-    assert_eq!(told(&sender(), post).await, failed(307, Redirect));
+    assert_eq!(outcome_of(&sender(), post).await, failed(307, Redirect));
     assert!(seen.await.unwrap().contains("\r\nAuthorization: Bearer 1234\r\n"));
 }
 
@@ -87,7 +87,7 @@ async fn only_a_2xx_response_acknowledges() {
 }
 
 #[tokio::test]
-async fn target_of_a_redirect_is_told_without_its_query() {
+async fn redirect_target_is_reported_without_its_query() {
     let table: [(&'static [u8], _); 4] = [
         (
             b"HTTP/1.1 301 Moved\r\nlocation: https://www.example.com/in?a=b\r\n\r\n",
@@ -232,7 +232,7 @@ async fn endless_response_is_cut_off_and_its_connection_closed() {
     for (what, start, part, pause, deadline, wanted) in table {
         let receiver = Receiver::start(move |socket| drip(socket, start, part, pause)).await;
         let sender = crate::support::sender();
-        let result = crate::support::told(&sender, crate::support::post(receiver.url(), deadline)).await;
+        let result = crate::support::outcome_of(&sender, crate::support::post(receiver.url(), deadline)).await;
         assert_eq!(result, wanted, "{what}");
         if !part.is_empty() {
             wait_until(what, || receiver.ended() == 1).await;
@@ -273,7 +273,7 @@ async fn connection_closed_before_the_status_is_a_failure() {
             })
             .await;
             let sender = sender();
-            assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, wanted, "{what}, reset: {crash}");
+            assert_eq!(outcome_of(&sender, post(receiver.url(), AMPLE)).await, wanted, "{what}, reset: {crash}");
             check_of_receiver.notify_one();
             wait_until(what, || receiver.ended() == 1).await;
             assert_eq!(sender.kept_connections(), 0, "{what}, reset: {crash}");

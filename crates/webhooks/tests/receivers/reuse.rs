@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use crate::support::{
-    AMPLE, BODY, OK, Receiver, SHORT, acknowledged, failed, post, request, sender, told, wait_until,
+    AMPLE, BODY, OK, Receiver, SHORT, acknowledged, failed, outcome_of, post, request, sender, wait_until,
 };
 use crate::tls::Authority;
 
@@ -26,7 +26,7 @@ use crate::tls::Authority;
 async fn attempts_over_one_connection(receiver: &Receiver, wanted: usize) {
     let sender = sender();
     for _ in 0..wanted {
-        assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
+        assert_eq!(outcome_of(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
         wait_until("the connection is kept", || sender.kept_connections() == 1).await;
     }
     assert_eq!(receiver.connections(), 1);
@@ -45,7 +45,7 @@ async fn connection_is_closed_after_a_long_response() {
     let receiver = Receiver::answering(Box::leak(long.into_bytes().into_boxed_slice())).await;
     let sender = sender();
     for _ in 0..3 {
-        assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
+        assert_eq!(outcome_of(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
         wait_until("each connection is closed", || receiver.ended() == receiver.connections()).await;
     }
     assert_eq!(receiver.connections(), 3);
@@ -60,7 +60,7 @@ async fn attempt_on_a_closed_idle_connection_succeeds() {
     .await;
     let sender = sender();
     for wanted in 1..=3 {
-        assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
+        assert_eq!(outcome_of(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
         assert_eq!(receiver.connections(), wanted);
         let is_pool_empty = || {
             sender.sweep();
@@ -90,12 +90,12 @@ async fn request_that_was_read_is_not_sent_again_in_an_attempt() {
     })
     .await;
     let sender = sender();
-    assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
+    assert_eq!(outcome_of(&sender, post(receiver.url(), AMPLE)).await, acknowledged(200));
     wait_until("the connection is kept", || sender.kept_connections() == 1).await;
-    assert_eq!(told(&sender, post(receiver.url(), AMPLE)).await, failed(0, Closed));
+    assert_eq!(outcome_of(&sender, post(receiver.url(), AMPLE)).await, failed(0, Closed));
     assert_eq!((receiver.connections(), read.load(Ordering::SeqCst)), (1, 2), "the request is not sent again");
     assert_eq!(
-        told(&sender, post(receiver.url(), AMPLE)).await,
+        outcome_of(&sender, post(receiver.url(), AMPLE)).await,
         acknowledged(200),
         "the next attempt opens a connection"
     );
@@ -126,7 +126,7 @@ async fn concurrent_attempts_share_one_http2_connection() {
     let receiver = Receiver::start(move |socket| http2(socket, acceptor.clone())).await;
     let url = format!("https://{}/hook?x=1", receiver.address);
     let sender = authority.sender();
-    assert_eq!(told(&sender, post(&url, AMPLE)).await, acknowledged(200));
+    assert_eq!(outcome_of(&sender, post(&url, AMPLE)).await, acknowledged(200));
     wait_until("the connection is kept", || sender.kept_connections() == 1).await;
     let attempts: Vec<_> = (0..20)
         .map(|_| {
@@ -147,9 +147,9 @@ async fn unresponsive_shared_connection_is_not_reused() {
     let receiver = Receiver::start(move |socket| http2(socket, acceptor.clone())).await;
     let sender = authority.sender();
     let url = |path: &str| format!("https://{}{path}", receiver.address);
-    assert_eq!(told(&sender, post(url("/"), AMPLE)).await, acknowledged(200));
+    assert_eq!(outcome_of(&sender, post(url("/"), AMPLE)).await, acknowledged(200));
     wait_until("the connection is kept", || sender.kept_connections() == 1).await;
-    assert_eq!(told(&sender, post(url("/hang"), SHORT)).await, failed(0, Timeout));
-    assert_eq!(told(&sender, post(url("/"), AMPLE)).await, acknowledged(200));
+    assert_eq!(outcome_of(&sender, post(url("/hang"), SHORT)).await, failed(0, Timeout));
+    assert_eq!(outcome_of(&sender, post(url("/"), AMPLE)).await, acknowledged(200));
     assert_eq!(receiver.connections(), 2);
 }

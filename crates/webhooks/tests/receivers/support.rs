@@ -136,10 +136,10 @@ pub(crate) fn post(url: impl Into<String>, deadline: Duration) -> WebhookRequest
 
 /// Makes one attempt with a new sender.
 pub(crate) async fn attempt(url: impl Into<String>, deadline: Duration) -> (u16, AttemptOutcome) {
-    told(&sender(), post(url, deadline)).await
+    outcome_of(&sender(), post(url, deadline)).await
 }
 
-pub(crate) async fn told(sender: &Sender, request: WebhookRequest) -> (u16, AttemptOutcome) {
+pub(crate) async fn outcome_of(sender: &Sender, request: WebhookRequest) -> (u16, AttemptOutcome) {
     let attempt = tokio::time::timeout(PATIENCE, sender.send(request)).await;
     let Attempt { response_status, outcome, .. } = attempt.expect("the attempt ends at its deadline");
     (response_status, outcome)

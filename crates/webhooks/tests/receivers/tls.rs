@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 
 use crate::support::{
-    AMPLE, OK, Receiver, SHORT, acknowledged, detail, failed, loopback, post, request, reset, told,
+    AMPLE, OK, Receiver, SHORT, acknowledged, detail, failed, loopback, outcome_of, post, request, reset,
 };
 
 /// A certificate authority for these tests only.
@@ -97,7 +97,7 @@ async fn only_a_valid_certificate_for_the_host_is_accepted() {
     ];
     for (what, acceptor, wanted) in table {
         let receiver = Receiver::start(move |socket| serve(socket, acceptor.clone())).await;
-        assert_eq!(told(&sender, post(https_url(&receiver), AMPLE)).await, wanted, "{what}");
+        assert_eq!(outcome_of(&sender, post(https_url(&receiver), AMPLE)).await, wanted, "{what}");
     }
 }
 
@@ -108,29 +108,29 @@ async fn failed_handshake_is_a_tls_failure() {
         socket.read_u8().await.ok();
     })
     .await;
-    assert_eq!(told(&sender, post(https_url(&closing), AMPLE)).await, failed(0, Tls), "closed");
+    assert_eq!(outcome_of(&sender, post(https_url(&closing), AMPLE)).await, failed(0, Tls), "closed");
     let crashing = Receiver::start(|mut socket| async move {
         socket.read_u8().await.ok();
         reset(&socket);
     })
     .await;
-    assert_eq!(told(&sender, post(https_url(&crashing), AMPLE)).await, failed(0, Tls), "reset");
+    assert_eq!(outcome_of(&sender, post(https_url(&crashing), AMPLE)).await, failed(0, Tls), "reset");
     let plain = Receiver::answering(OK).await;
     let speaks_first = Receiver::start(|mut socket| async move {
         socket.write_all(b"HTTP/1.1 400 This is no TLS\r\n\r\n").await.ok();
         socket.read_u8().await.ok();
     })
     .await;
-    assert_eq!(told(&sender, post(https_url(&speaks_first), AMPLE)).await, failed(0, Tls), "plain text");
+    assert_eq!(outcome_of(&sender, post(https_url(&speaks_first), AMPLE)).await, failed(0, Tls), "plain text");
     assert_eq!(
-        told(&sender, post(https_url(&plain), SHORT)).await,
+        outcome_of(&sender, post(https_url(&plain), SHORT)).await,
         failed(0, Timeout),
         "the receiver waits for an HTTP request"
     );
 }
 
 #[tokio::test]
-async fn cause_of_a_failed_handshake_is_told() {
+async fn failed_handshake_is_reported_with_its_cause() {
     let (authority, stranger) = (Authority::new(), Authority::new());
     let sender = authority.sender();
     let table = [
@@ -167,7 +167,7 @@ async fn slow_or_endless_handshake_is_bounded() {
         std::future::pending::<()>().await;
     })
     .await;
-    assert_eq!(told(&sender, post(https_url(&holding), SHORT)).await, failed(0, Timeout), "silent");
+    assert_eq!(outcome_of(&sender, post(https_url(&holding), SHORT)).await, failed(0, Timeout), "silent");
     drop(silent);
     let dripping = Receiver::start(|mut socket| async move {
         // Sends the bytes of a handshake record slowly; its header declares 16 KiB.
@@ -179,11 +179,11 @@ async fn slow_or_endless_handshake_is_bounded() {
         }
     })
     .await;
-    assert_eq!(told(&sender, post(https_url(&dripping), SHORT)).await, failed(0, Timeout), "byte by byte");
+    assert_eq!(outcome_of(&sender, post(https_url(&dripping), SHORT)).await, failed(0, Timeout), "byte by byte");
     let endless = Receiver::start(|mut socket| async move {
         // Sends an endless sequence of handshake records, each with an empty `HelloRequest`.
         while socket.write_all(&[22, 3, 3, 0, 4, 0, 0, 0, 0].repeat(1000)).await.is_ok() {}
     })
     .await;
-    assert_eq!(told(&sender, post(https_url(&endless), AMPLE)).await, failed(0, Tls), "endless");
+    assert_eq!(outcome_of(&sender, post(https_url(&endless), AMPLE)).await, failed(0, Tls), "endless");
 }
