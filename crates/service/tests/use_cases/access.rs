@@ -33,20 +33,20 @@ async fn valid_key_is_cached_between_requests() {
 #[tokio::test]
 async fn unknown_key_is_looked_up_once_a_second_until_created() {
     let world = TestServices::new().await;
-    let looks = || world.store.calls(Stored::Authenticate);
+    let lookups = || world.store.calls(Stored::Authenticate);
     let is_authentic =
         async |services: &Services, secret: &str| services.auth.authenticate(secret).await.unwrap().is_some();
     // A service with the same seed generates the same secret, so the test can use the key before it exists.
     let twin = TestServices::new().await;
     let (_, secret) = operator::create_key(&twin.services, twin.key_request()).await.unwrap();
-    let lookups_before = looks();
+    let lookups_before = lookups();
     for _ in 0..100 {
         assert!(!is_authentic(&world.services, secret.reveal()).await);
     }
-    assert_eq!(looks() - lookups_before, 1, "an unknown key is cached as unknown");
+    assert_eq!(lookups() - lookups_before, 1, "an unknown key is cached as unknown");
     world.clock.advance_millis(900);
     assert!(!is_authentic(&world.services, secret.reveal()).await);
-    assert_eq!(looks() - lookups_before, 2, "the cache entry lasts less than a second");
+    assert_eq!(lookups() - lookups_before, 2, "the cache entry lasts less than a second");
     let other = process(&world.clock, &world.store, Arc::new(Receivers), 8);
     assert!(!is_authentic(&other, secret.reveal()).await);
     let (_, made) = operator::create_key(&world.services, world.key_request()).await.unwrap();
@@ -57,7 +57,7 @@ async fn unknown_key_is_looked_up_once_a_second_until_created() {
 }
 
 #[tokio::test]
-async fn many_unknown_keys_do_not_evict_a_valid_one() {
+async fn many_unknown_keys_do_not_evict_a_valid_key() {
     let world = TestServices::new().await;
     let (_, secret) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());

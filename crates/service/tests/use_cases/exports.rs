@@ -9,7 +9,7 @@ use candor_service::{Error, RequestContext};
 
 use crate::support::{TestServices, params};
 
-/// Begins an export of people and departments with a key of its own, and reads its header and the people.
+/// Begins an export of people and departments with a new key, and reads the header and the people.
 async fn begin_export(world: &TestServices, key: NewKeyRequest) -> (Export, KeyId) {
     let (made, secret) = operator::create_key(&world.services, key).await.unwrap();
     let caller = world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();

@@ -27,7 +27,7 @@ struct Stage {
 enum Loss {
     Revoked,
     Narrowed,
-    /// The key has fewer networks.
+    /// The key is limited to fewer networks.
     Confined,
     Demoted,
     Deactivated,
@@ -178,7 +178,7 @@ async fn write_begun_before_a_loss_of_rights_changes_nothing() {
 }
 
 #[tokio::test]
-async fn slow_write_of_a_caller_with_its_rights_is_done() {
+async fn slow_write_of_a_caller_with_unchanged_rights_succeeds() {
     for (loss, write) in HELD {
         let stage = Stage::new().await;
         let key = stage.key(loss);
@@ -198,18 +198,18 @@ async fn slow_write_of_a_caller_with_its_rights_is_done() {
 }
 
 #[tokio::test]
-async fn caller_is_confirmed_once_within_its_time() {
+async fn key_of_an_admin_write_is_looked_up_again_after_10_ms() {
     let stage = Stage::new().await;
     let context = stage.begun(&stage.unbound, Some(AdminContext::Settings)).await;
-    let looks = || stage.world.store.calls(candor_store_testkit::FaultyCall::Authenticate);
-    let lookups_before = looks();
+    let lookups = || stage.world.store.calls(candor_store_testkit::FaultyCall::Authenticate);
+    let lookups_before = lookups();
     let key_answer = stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
     assert_eq!(
-        (looks() - lookups_before, member(&key_answer, "name").as_str()),
+        (lookups() - lookups_before, member(&key_answer, "name").as_str()),
         (0, "Again"),
         "the key was looked up at the same time"
     );
     stage.world.clock.advance_millis(10);
     stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
-    assert_eq!(looks() - lookups_before, 1);
+    assert_eq!(lookups() - lookups_before, 1);
 }

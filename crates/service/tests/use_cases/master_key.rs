@@ -25,7 +25,7 @@ fn with_ring(world: &TestServices, ring: &str) -> Services {
     Services::new(store, clock, Arc::new(SeededIds::new(99)), Vault::parse(ring).unwrap(), receivers, settings)
 }
 
-async fn begins(world: &TestServices, ring: &str) -> bool {
+async fn starts(world: &TestServices, ring: &str) -> bool {
     match confirm(&with_ring(world, ring)).await {
         Ok(()) => true,
         Err(WrongKey::Failed(error)) => panic!("{error}"),
@@ -45,8 +45,8 @@ async fn known_keys(world: &TestServices) -> Vec<String> {
 #[tokio::test]
 async fn store_opens_only_with_its_sealing_ring() {
     let world = TestServices::new().await;
-    assert!(begins(&world, OLD).await);
-    assert!(begins(&world, OLD).await, "again");
+    assert!(starts(&world, OLD).await);
+    assert!(starts(&world, OLD).await, "again");
     let error = confirm(&with_ring(&world, IMPOSTER)).await.unwrap_err();
     let WrongKey::Lacking { sealed_by, ring } = &error else { panic!("{error:?}") };
     assert_eq!((sealed_by.id.as_str(), ring[0].id.as_str(), ring.len()), ("k1", "k1", 1));
@@ -55,26 +55,26 @@ async fn store_opens_only_with_its_sealing_ring() {
     let text =
         format!("the secrets of this database were encrypted with k1 ({sealed}…), the ring has k1 ({has}…)");
     assert_eq!(error.to_string(), text);
-    assert!(!begins(&world, NEW).await);
-    assert!(!begins(&world, &format!("{NEW},{IMPOSTER}")).await);
+    assert!(!starts(&world, NEW).await);
+    assert!(!starts(&world, &format!("{NEW},{IMPOSTER}")).await);
     assert_eq!(known_keys(&world).await, ["k1"], "a refused start records no key");
 }
 
 #[tokio::test]
 async fn master_key_rotation_needs_the_old_key_until_rekeyed() {
     let world = TestServices::new().await;
-    assert!(begins(&world, OLD).await);
+    assert!(starts(&world, OLD).await);
     subscribe(&with_ring(&world, OLD), &world).await;
-    assert!(begins(&world, &format!("{OLD},{NEW}")).await, "the new key is added after the old one");
-    assert!(begins(&world, &format!("{NEW},{OLD}")).await);
+    assert!(starts(&world, &format!("{OLD},{NEW}")).await, "the new key is added after the old one");
+    assert!(starts(&world, &format!("{NEW},{OLD}")).await);
     assert_eq!(known_keys(&world).await, ["k1", "k2"]);
     for ring in [OLD, NEW] {
-        assert!(!begins(&world, ring).await, "both keys have sealed secrets by now: {ring}");
+        assert!(!starts(&world, ring).await, "both keys have sealed secrets by now: {ring}");
     }
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
     assert_eq!(known_keys(&world).await, ["k2"]);
-    assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
+    assert!(starts(&world, NEW).await && !starts(&world, OLD).await);
 }
 
 #[tokio::test]
@@ -88,7 +88,7 @@ async fn one_of_two_concurrent_first_starts_records_its_master_key() {
 }
 
 #[tokio::test]
-async fn legacy_store_opens_with_a_ring_that_opens_a_secret() {
+async fn legacy_store_accepts_a_ring_that_decrypts_one_secret() {
     let world = TestServices::new().await;
     let first = subscribe(&with_ring(&world, OLD), &world).await;
     for ring in [NEW, IMPOSTER] {
@@ -99,21 +99,21 @@ async fn legacy_store_opens_with_a_ring_that_opens_a_secret() {
     }
     assert!(known_keys(&world).await.is_empty());
     subscribe(&with_ring(&world, IMPOSTER), &world).await;
-    assert!(begins(&world, OLD).await, "a ring that opens one of two secrets is accepted");
+    assert!(starts(&world, OLD).await, "a ring that opens one of two secrets is accepted");
     assert_eq!(known_keys(&world).await, ["k1"]);
 }
 
 #[tokio::test]
 async fn lost_master_key_is_replaced_without_its_secrets() {
     let world = TestServices::new().await;
-    assert!(begins(&world, OLD).await);
+    assert!(starts(&world, OLD).await);
     let lost_webhook = subscribe(&with_ring(&world, OLD), &world).await;
     let new = with_ring(&world, NEW);
     world.clock.advance_seconds(1);
     subscribe(&new, &world).await;
     let rekey_result = webhooks::rekey_accepting_loss(&new).await.unwrap();
     assert_eq!(rekey_result, RekeyCounts { rekeyed: 0, unchanged: 1, lost: 1 });
-    assert!(begins(&world, NEW).await && !begins(&world, OLD).await);
+    assert!(starts(&world, NEW).await && !starts(&world, OLD).await);
     let error = webhooks::test(&new, &world.admin(), lost_webhook).await;
     assert!(matches!(error, Err(Error::Bug(_))), "a delivery with a lost secret cannot be signed: {error:?}");
     let rotate = body(&json!({"rotate_secret": true}).to_string());

@@ -14,11 +14,11 @@ use candor_store_testkit::Fixtures;
 use crate::support::{TestServices, process};
 
 const DAY: i64 = 86_400;
-const EVER: Timestamp = Timestamp::from_millis(0);
+const EPOCH: Timestamp = Timestamp::from_millis(0);
 
 async fn events(world: &TestServices) -> usize {
     let tenant = world.admin().caller.tenant;
-    world.store.feed(tenant, &FeedFilter::default(), EVER, &FeedStart::Oldest, 100).await.unwrap().events.len()
+    world.store.feed(tenant, &FeedFilter::default(), EPOCH, &FeedStart::Oldest, 100).await.unwrap().events.len()
 }
 
 /// Records an event and advances the clock by this many days.
@@ -60,41 +60,41 @@ async fn sqlite_retention_waits_for_an_hour_of_steady_clock() {
     let world = TestServices::new().await;
     record_event(&world, 31).await;
     let new_process = process(&world.clock, &world.store, Arc::clone(&world.services.webhook_transport), 3);
-    let swept = async || {
+    let count_after_sweep = async || {
         sweep::run_once(&new_process).await.unwrap();
         events(&world).await
     };
-    assert_eq!(swept().await, 1, "the process has just started");
+    assert_eq!(count_after_sweep().await, 1, "the process has just started");
     world.clock.advance_seconds(3_599);
-    assert_eq!(swept().await, 1);
+    assert_eq!(count_after_sweep().await, 1);
     world.clock.advance_seconds(1);
-    assert_eq!(swept().await, 0);
+    assert_eq!(count_after_sweep().await, 0);
 }
 
 #[tokio::test]
 async fn clock_set_forward_removes_nothing_for_an_hour() {
     let world = TestServices::new().await;
     record_event(&world, 0).await;
-    let swept = async || {
+    let count_after_sweep = async || {
         sweep::run_once(&world.services).await.unwrap();
         events(&world).await
     };
-    assert_eq!(swept().await, 1);
+    assert_eq!(count_after_sweep().await, 1);
     world.clock.advance_seconds(7_200);
-    assert_eq!(swept().await, 1);
+    assert_eq!(count_after_sweep().await, 1);
     world.clock.set_by_seconds(400 * DAY);
-    assert_eq!(swept().await, 1, "the clock is wrong");
+    assert_eq!(count_after_sweep().await, 1, "the clock is wrong");
     world.clock.advance_seconds(3_000);
-    assert_eq!(swept().await, 1);
+    assert_eq!(count_after_sweep().await, 1);
     world.clock.set_by_seconds(-400 * DAY);
     for _ in 0..3 {
-        assert_eq!(swept().await, 1, "the clock was corrected");
+        assert_eq!(count_after_sweep().await, 1, "the clock was corrected");
         world.clock.advance_seconds(3_600);
     }
     world.clock.set_by_seconds(31 * DAY);
-    assert_eq!(swept().await, 1);
+    assert_eq!(count_after_sweep().await, 1);
     world.clock.advance_seconds(3_600);
-    assert_eq!(swept().await, 0, "the clock was not corrected for an hour, so it is trusted");
+    assert_eq!(count_after_sweep().await, 0, "the clock was not corrected for an hour, so it is trusted");
 }
 
 #[tokio::test]

@@ -38,7 +38,9 @@ async fn hanging_search_ends_at_the_deadline_with_advice() {
     world.store.fail(FaultyCall::List, 1, Fault::Hang);
     // On a busy machine, the deadline can pass before the search calls the store.
     while world.store.calls(FaultyCall::List) == before {
-        let Err(Error::TooSlow(message)) = search_of(&hasty).await else { panic!("the search is too slow") };
+        let Err(Error::TooSlow(message)) = search_of(&hasty).await else {
+            panic!("the search is not refused as too slow")
+        };
         assert!(message.contains("filter") && message.contains("words"), "{message}");
     }
 
@@ -96,11 +98,11 @@ async fn search_cost(world: &TestServices, person: EmployeeId, query: &[(&str, &
 }
 
 #[tokio::test]
-async fn bound_search_reads_the_same_for_a_hidden_match() {
+async fn bound_search_costs_the_same_for_hidden_and_absent_words() {
     let world = TestServices::new().await;
     let lead = world.hire("lead", None).await;
     let (member, stranger) = (world.hire("member", Some(lead)).await, world.hire("stranger", None).await);
-    let write_observation = async |about: EmployeeId, word: &str, number: usize| {
+    let write_texts = async |about: EmployeeId, word: &str, number: usize| {
         let text = format!("Kept {word} in week {number}.");
         let author = stranger;
         let summary =
@@ -115,10 +117,10 @@ async fn bound_search_reads_the_same_for_a_hidden_match() {
             .unwrap();
     };
     for number in 0..60 {
-        write_observation(stranger, "hidden", number).await;
+        write_texts(stranger, "hidden", number).await;
     }
     for number in 0..3 {
-        write_observation(member, "shown", number).await;
+        write_texts(member, "shown", number).await;
     }
     while search_index::index_pending(&world.services, || true).await.unwrap() > 0 {}
 

@@ -28,7 +28,7 @@ impl Clock for AdvancingClock {
     }
 }
 
-/// Creates a service on the same store for which work appears to take long.
+/// Creates a service on the same store whose clock advances by ten seconds on every read.
 fn with_slow_clock(world: &TestServices) -> Services {
     let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::new(AdvancingClock(ManualClock::starting_at(NOON))));

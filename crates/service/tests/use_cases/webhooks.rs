@@ -88,7 +88,7 @@ async fn rekey_moves_secrets_of_all_tenants_to_the_first_master_key() {
     }
     let webhook_json = webhooks::get(&world.services, &live, all[1].1).await.unwrap().body;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
-    let (_, before) = subscribe(&both, &live).await;
+    let (_, new_secret) = subscribe(&both, &live).await;
     world.clock.advance_seconds(1);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 205, unchanged: 1, lost: 0 });
     for (tenant, id, secret) in &all {
@@ -111,7 +111,7 @@ async fn rekey_moves_secrets_of_all_tenants_to_the_first_master_key() {
     let entry = json(&entries.unwrap())["data"][0].clone();
     assert_eq!(entry["actor"], json!({"type": "system", "id": null, "name": "rekey"}));
     assert_eq!(entry["changes"], json!({}));
-    assert!(!entry.to_string().contains(&before[6..]) && !entry.to_string().contains("sealed"), "{entry}");
+    assert!(!entry.to_string().contains(&new_secret[6..]) && !entry.to_string().contains("sealed"), "{entry}");
 }
 
 #[tokio::test]
@@ -138,7 +138,7 @@ async fn rekey_moves_rotated_secrets_and_drops_expired_ones() {
 }
 
 #[tokio::test]
-async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
+async fn rekey_names_an_unopenable_secret_and_keeps_its_row() {
     let world = TestServices::new().await;
     let context = world.admin();
     let (first, _) = subscribe(&world.services, &context).await;
@@ -162,7 +162,7 @@ async fn rekey_names_an_unopenable_secret_and_leaves_the_row_alone() {
 }
 
 #[tokio::test]
-async fn rekey_rejects_another_master_key_with_the_sealing_name() {
+async fn rekey_refuses_another_master_key_with_the_same_id() {
     let world = TestServices::new().await;
     let (id, _) = subscribe(&world.services, &world.admin()).await;
     let imposter = NEW.replace("k2:", "k1:");

@@ -94,11 +94,11 @@ pub(crate) fn options(database: &TestDatabase) -> PostgresOptions {
     PostgresOptions { application_name: "candor copy".to_owned(), ..PostgresOptions::new(database.url(), 4) }
 }
 
-pub(crate) async fn filled(database: &TestDatabase) -> PostgresCopy {
+pub(crate) async fn target_in(database: &TestDatabase) -> PostgresCopy {
     PostgresCopy::target(&options(database)).await.unwrap()
 }
 
-pub(crate) async fn read(database: &TestDatabase) -> PostgresCopy {
+pub(crate) async fn source_in(database: &TestDatabase) -> PostgresCopy {
     PostgresCopy::source(&options(database)).await.unwrap()
 }
 

@@ -12,11 +12,11 @@ use candor_store_testkit::{Fixtures, eventually};
 use candor_tables::copy::tables;
 use candor_tables::flat::{SqlValue, Stored};
 
-use super::ends::{File, copied, filled, read, server, store};
+use super::ends::{File, copied, server, source_in, store, target_in};
 
 /// Commits events in one transaction and waits until the feed shows them. PostgreSQL shows them once all
 /// earlier transactions on the server have ended, including those of other databases.
-pub(crate) async fn happen(store: &dyn Storage, make: &Fixtures, tenant: Tenant, count: usize) {
+pub(crate) async fn commit_events(store: &dyn Storage, make: &Fixtures, tenant: Tenant, count: usize) {
     let events: Vec<_> = (0..count).map(|_| make.event(EventType::ObservationCreated)).collect();
     let all: Vec<_> = events.iter().map(|event| event.id.to_bytes()).collect();
     let change = ChangeSet { events, ..make.change(vec![]) };
@@ -50,19 +50,19 @@ async fn sqlite_cursor_continues_on_postgres() {
         drop(file.target());
         let store = file.store();
         for count in [2, 1, 3] {
-            happen(&store, &make, tenant, count).await;
-            happen(&store, &make, other, 1).await;
+            commit_events(&store, &make, tenant, count).await;
+            commit_events(&store, &make, other, 1).await;
         }
         let (first, cursor) = page(&store, tenant, None, 3).await;
         let (left, _) = page(&store, tenant, Some(cursor.clone()), 50).await;
         (first, cursor, left)
     };
     assert_eq!((first.len(), left.len()), (3, 3));
-    copied(&file.source(), &filled(&database).await).await.unwrap();
+    copied(&file.source(), &target_in(&database).await).await.unwrap();
     let store = store(&database).await;
     assert_eq!(page(&store, tenant, Some(cursor.clone()), 50).await.0, left);
     let (_, last) = page(&store, tenant, Some(cursor.clone()), 50).await;
-    happen(&store, &make, tenant, 2).await;
+    commit_events(&store, &make, tenant, 2).await;
     let (new, _) = page(&store, tenant, Some(last), 50).await;
     assert_eq!(new.len(), 2, "new events come after the cursor");
     assert_eq!(page(&store, tenant, None, 50).await.0, [first, left, new].concat());
@@ -73,12 +73,12 @@ async fn postgres_cursor_continues_on_sqlite_within_a_transaction() {
     let Some(database) = server() else { return };
     let (file, make) = (File::new(), Fixtures::new(2));
     let (tenant, other) = (make.tenant(), make.tenant());
-    drop(filled(&database).await);
+    drop(target_in(&database).await);
     let (pages, all) = {
         let store = store(&database).await;
         for count in [5, 1, 4] {
-            happen(&store, &make, tenant, count).await;
-            happen(&store, &make, other, 3).await;
+            commit_events(&store, &make, tenant, count).await;
+            commit_events(&store, &make, other, 3).await;
         }
         let mut pages = vec![];
         for limit in 1..10 {
@@ -87,7 +87,7 @@ async fn postgres_cursor_continues_on_sqlite_within_a_transaction() {
         (pages, page(&store, tenant, None, 50).await.0)
     };
     assert_eq!(all.len(), 10);
-    copied(&read(&database).await, &file.target()).await.unwrap();
+    copied(&source_in(&database).await, &file.target()).await.unwrap();
     let store = file.store();
     assert_eq!(page(&store, tenant, None, 50).await.0, all, "the copy has the same order");
     for (seen, cursor) in &pages {
@@ -95,7 +95,7 @@ async fn postgres_cursor_continues_on_sqlite_within_a_transaction() {
         assert_eq!([seen.clone(), left].concat(), all, "from the cursor after {} events", seen.len());
     }
     let (_, last) = page(&store, tenant, None, 50).await;
-    happen(&store, &make, tenant, 1).await;
+    commit_events(&store, &make, tenant, 1).await;
     assert_eq!(page(&store, tenant, Some(last), 50).await.0.len(), 1);
 }
 
@@ -116,17 +116,17 @@ async fn new_events_come_behind_a_cursor_of_expired_events() {
         target.accept().await.unwrap();
     }
     let cursor = Position { key: Key::Rank(far), id: make.event(EventType::ObservationCreated).id.to_bytes() };
-    copied(&file.source(), &filled(&database).await).await.unwrap();
+    copied(&file.source(), &target_in(&database).await).await.unwrap();
     let last_file = File::new();
     {
         let store = store(&database).await;
-        happen(&store, &make, tenant, 1).await;
+        commit_events(&store, &make, tenant, 1).await;
         assert_eq!(page(&store, tenant, Some(cursor.clone()), 50).await.0.len(), 1);
     }
-    copied(&read(&database).await, &last_file.target()).await.unwrap();
+    copied(&source_in(&database).await, &last_file.target()).await.unwrap();
     let store = last_file.store();
     let (seen, last) = page(&store, tenant, Some(cursor), 50).await;
-    happen(&store, &make, tenant, 1).await;
+    commit_events(&store, &make, tenant, 1).await;
     assert_eq!((seen.len(), page(&store, tenant, Some(last), 50).await.0.len()), (1, 1));
 }
 

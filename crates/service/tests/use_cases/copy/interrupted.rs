@@ -10,27 +10,27 @@ use candor_service::usecases::copy::CopyError;
 use candor_tables::copy::{CopyRow, CopyTable};
 use candor_tables::flat::SqlValue;
 
-use super::ends::{File, copied, filled, progress, read, server};
+use super::ends::{File, copied, progress, server, source_in, target_in};
 
-/// A target whose first `takes` steps succeed. Later steps fail, either without an effect or, if `is_done_first`,
-/// after their effect, as if the answer were lost.
+/// A target whose first `succeeding_steps` steps succeed. Later steps fail, either without an effect or, if
+/// `has_effect`, after their effect, as if the answer were lost.
 struct InterruptedTarget<'t> {
     target: &'t dyn CopyTarget,
     steps: AtomicUsize,
-    takes: usize,
-    is_done_first: bool,
+    succeeding_steps: usize,
+    has_effect: bool,
 }
 
 impl<'t> InterruptedTarget<'t> {
-    fn new(target: &'t dyn CopyTarget, takes: usize, is_done_first: bool) -> Self {
-        Self { target, steps: AtomicUsize::new(0), takes, is_done_first }
+    fn new(target: &'t dyn CopyTarget, succeeding_steps: usize, has_effect: bool) -> Self {
+        Self { target, steps: AtomicUsize::new(0), succeeding_steps, has_effect }
     }
 
     async fn step(&self, work: impl Future<Output = Read<()>>) -> Read<()> {
-        if self.steps.fetch_add(1, Ordering::Relaxed) < self.takes {
+        if self.steps.fetch_add(1, Ordering::Relaxed) < self.succeeding_steps {
             return work.await;
         }
-        if self.is_done_first {
+        if self.has_effect {
             work.await?;
         }
         Err(StorageError::Unavailable("a test".to_owned()))
@@ -71,24 +71,24 @@ impl CopyTarget for InterruptedTarget<'_> {
 
 /// Runs a copy again and again until it is complete. Each run is interrupted at its second step, or one step
 /// later than the run before if that run made no progress. Returns the number of runs.
-async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_first: bool) -> usize {
-    let (mut times, mut takes) = (0, 1);
+async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, has_effect: bool) -> usize {
+    let (mut runs, mut succeeding_steps) = (0, 1);
     loop {
-        times += 1;
+        runs += 1;
         let progress_before = target.progress().await.unwrap();
-        match copied(source, &InterruptedTarget::new(target, takes, is_done_first)).await {
+        match copied(source, &InterruptedTarget::new(target, succeeding_steps, has_effect)).await {
             Err(CopyError::Target(StorageError::Unavailable(_))) => {}
             Ok(done) => {
                 assert!(done.from_before > 10_000);
-                return times;
+                return runs;
             }
             Err(other) => panic!("{other}"),
         }
         let progress_after = target.progress().await.unwrap();
         if progress_after.is_none() && progress_before.is_some() {
-            return times;
+            return runs;
         }
-        takes = if progress_after == progress_before { takes + 1 } else { 1 };
+        succeeding_steps = if progress_after == progress_before { succeeding_steps + 1 } else { 1 };
     }
 }
 
@@ -96,10 +96,10 @@ async fn step_by_step(source: &dyn CopyTarget, target: &dyn CopyTarget, is_done_
 async fn copy_into_sqlite_resumes_after_every_step() {
     let source = File::full().await;
     let whole = copied(&source.source(), &File::new().target()).await.unwrap();
-    for is_done_first in [false, true] {
+    for has_effect in [false, true] {
         let file = File::new();
-        let times = step_by_step(&source.source(), &file.target(), is_done_first).await;
-        assert!(times > whole.tables.len(), "{times}");
+        let runs = step_by_step(&source.source(), &file.target(), has_effect).await;
+        assert!(runs > whole.tables.len(), "{runs}");
         assert_eq!(progress(&file.path()).await, None);
         assert_eq!(copied(&file.source(), &File::new().target()).await.unwrap().tables, whole.tables);
     }
@@ -109,19 +109,19 @@ async fn copy_into_sqlite_resumes_after_every_step() {
 async fn copy_into_postgres_resumes_after_every_step() {
     let source = File::full().await;
     let whole = copied(&source.source(), &File::new().target()).await.unwrap();
-    for is_done_first in [false, true] {
+    for has_effect in [false, true] {
         let Some(database) = server() else { return };
-        let times = step_by_step(&source.source(), &filled(&database).await, is_done_first).await;
-        assert!(times > whole.tables.len(), "{times}");
-        assert_eq!(copied(&read(&database).await, &File::new().target()).await.unwrap().tables, whole.tables);
+        let runs = step_by_step(&source.source(), &target_in(&database).await, has_effect).await;
+        assert!(runs > whole.tables.len(), "{runs}");
+        assert_eq!(copied(&source_in(&database).await, &File::new().target()).await.unwrap().tables, whole.tables);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_from_postgres_resumes_after_every_step() {
     let Some(database) = server() else { return };
-    let first = copied(&File::full().await.source(), &filled(&database).await).await.unwrap();
+    let first = copied(&File::full().await.source(), &target_in(&database).await).await.unwrap();
     let file = File::new();
-    step_by_step(&read(&database).await, &file.target(), true).await;
+    step_by_step(&source_in(&database).await, &file.target(), true).await;
     assert_eq!(copied(&file.source(), &File::new().target()).await.unwrap().tables, first.tables);
 }

@@ -7,7 +7,7 @@ use candor_store_sqlite::SqliteCopy;
 use candor_tables::copy::tables;
 use candor_tables::flat::SqlValue;
 
-use super::ends::{FROM, File, NoProgress, copied, fill, filled, options, progress, server};
+use super::ends::{FROM, File, NoProgress, copied, fill, options, progress, server, target_in};
 use super::rows::everything;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -17,7 +17,7 @@ async fn copy_into_a_target_with_rows_is_refused() {
     assert!(matches!(file_error, CopyError::NotEmpty("organizations")), "{file_error}");
     assert_eq!(progress(&file.path()).await, None);
     let Some(database) = server() else { return };
-    let target = filled(&database).await;
+    let target = target_in(&database).await;
     fill(&target).await;
     let error = copied(&source.source(), &target).await.unwrap_err();
     assert!(matches!(error, CopyError::NotEmpty("organizations")), "{error}");
@@ -71,7 +71,7 @@ async fn copy_with_a_dangling_reference_is_refused() {
     assert!(error.to_string().contains("refer to missing rows of employees"), "{error}");
     assert!(progress(&file.path()).await.is_some(), "the copy stays unfinished, so it cannot be served");
     let Some(database) = server() else { return };
-    let server_error = copied(&damaged_file.source(), &filled(&database).await).await.unwrap_err();
+    let server_error = copied(&damaged_file.source(), &target_in(&database).await).await.unwrap_err();
     assert!(server_error.to_string().contains("foreign key"), "{server_error}");
     assert!(is_copy_unfinished(&options(&database)).await.unwrap());
 }
@@ -81,15 +81,15 @@ async fn copy_names_tables_that_changed_meanwhile() {
     let (source, file) = (File::full().await, File::new());
     let target = file.target();
     let all = tables();
-    let people = all.iter().find(|table| table.name == "notifications").unwrap();
+    let notifications = all.iter().find(|table| table.name == "notifications").unwrap();
     target.begin(("source".to_owned(), FROM.to_owned())).await.unwrap();
     // The progress record claims that the table is complete, but it has no rows.
     let step = ("table notifications".to_owned(), r#"{"rows":3,"last":null,"is_done":true}"#.to_owned());
-    target.write(people, vec![], step).await.unwrap();
-    let CopyError::Differs(found) = copied(&source.source(), &target).await.unwrap_err() else {
+    target.write(notifications, vec![], step).await.unwrap();
+    let CopyError::Differs(differences) = copied(&source.source(), &target).await.unwrap_err() else {
         panic!("no difference")
     };
-    let table_counts: Vec<_> = found
+    let table_counts: Vec<_> = differences
         .iter()
         .map(|difference| (difference.table, difference.source.rows, difference.target.rows))
         .collect();

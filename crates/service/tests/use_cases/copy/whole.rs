@@ -3,22 +3,22 @@
 use candor_port_storage::copy::CopyTarget;
 use candor_port_storage::search_index::SearchIndex;
 
-use super::ends::{File, copied, filled, progress, read, server};
+use super::ends::{File, copied, progress, server, source_in, target_in};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_to_postgres_and_back_changes_nothing() {
     let Some(database) = server() else { return };
     let (first, last) = (File::full().await, File::new());
     let report_of_copy = {
-        let target = filled(&database).await;
+        let target = target_in(&database).await;
         copied(&first.source(), &target).await.unwrap()
     };
     assert!(report_of_copy.tables.iter().all(|table| table.checksum.rows > 0), "{report_of_copy:?}");
     assert_eq!(report_of_copy.from_before, 0);
-    let report_of_return = copied(&read(&database).await, &last.target()).await.unwrap();
+    let report_of_return = copied(&source_in(&database).await, &last.target()).await.unwrap();
     assert_eq!(report_of_return, report_of_copy);
     assert_eq!(progress(&last.path()).await, None, "a finished copy removes its progress record");
-    assert_eq!(read(&database).await.progress().await.unwrap(), None);
+    assert_eq!(source_in(&database).await.progress().await.unwrap(), None);
     let backlog = last.store().index_backlog(None, 10).await.unwrap();
     assert!(
         backlog.iter().any(|difference| difference.table == "observations"),
@@ -32,7 +32,7 @@ async fn copy_between_two_stores_of_one_kind_is_complete() {
     let whole = copied(&one.source(), &other.target()).await.unwrap();
     assert!(whole.tables.iter().map(|table| table.checksum.rows).sum::<u64>() > 10_000);
     let Some((from, to)) = server().zip(server()) else { return };
-    let first = copied(&one.source(), &filled(&from).await).await.unwrap();
-    assert_eq!(copied(&read(&from).await, &filled(&to).await).await.unwrap(), first);
+    let first = copied(&one.source(), &target_in(&from).await).await.unwrap();
+    assert_eq!(copied(&source_in(&from).await, &target_in(&to).await).await.unwrap(), first);
     assert_eq!(first, whole);
 }

@@ -135,7 +135,7 @@ async fn csv_status_changes_fire_events_of_single_writes() {
 }
 
 #[tokio::test]
-async fn csv_creates_departments_for_admins_and_finds_no_archived() {
+async fn csv_creates_departments_for_admins_and_ignores_archived() {
     let world = TestServices::new().await;
     let department =
         departments::create(&world.services, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();

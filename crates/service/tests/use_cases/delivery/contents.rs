@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{DeliveryTest, SentAttempt};
 
 const URL: &str = "https://receiver.example/";
-/// A key ring whose first key is not that of the fixture.
+/// A key ring whose first key is new and whose second key is that of the fixture.
 const NEW_RING: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=,\
                         k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// The first key of [`NEW_RING`] alone.
@@ -97,7 +97,7 @@ async fn thin_test_delivery_keeps_its_message() {
 }
 
 #[tokio::test]
-async fn queued_event_leaves_only_if_its_type_is_still_sent() {
+async fn queued_event_is_sent_only_if_its_type_is_still_wanted() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.hire().await;

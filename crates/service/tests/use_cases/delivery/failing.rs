@@ -25,7 +25,7 @@ async fn failed_four_times() -> DeliveryTest {
 }
 
 #[tokio::test]
-async fn fifth_failure_is_told_to_another_subscription() {
+async fn fifth_failure_is_reported_to_another_subscription() {
     let desk = failed_four_times().await;
     desk.run_once_after(3_600).await;
     desk.run_once().await;

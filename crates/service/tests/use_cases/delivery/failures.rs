@@ -78,7 +78,7 @@ async fn fails_once_more(desk: &DeliveryTest) {
     assert_eq!(desk.run_once().await, 1);
 }
 
-async fn notified(desk: &DeliveryTest) -> Vec<serde_json::Value> {
+async fn list_notifications(desk: &DeliveryTest) -> Vec<serde_json::Value> {
     let list = notifications::list(&desk.world.services, &desk.world.admin(), Params::new(vec![])).await.unwrap();
     json_of(&list)["data"].as_array().unwrap().clone()
 }
@@ -89,10 +89,10 @@ async fn fifty_failures_over_a_day_disable_and_49_do_not() {
     desk.world.clock.advance_seconds(86_401);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], true);
-    assert!(notified(&desk).await.is_empty());
+    assert!(list_notifications(&desk).await.is_empty());
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], false);
-    let notices = notified(&desk).await;
+    let notices = list_notifications(&desk).await;
     assert_eq!(members(&notices, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
     assert_ne!(notices[0]["recipient_id"], notices[1]["recipient_id"]);
     desk.queue(1).await;
@@ -122,7 +122,7 @@ async fn one_success_resets_the_failure_count() {
 }
 
 #[tokio::test]
-async fn concurrent_change_does_not_keep_a_failing_one_active() {
+async fn failed_disabling_is_repeated_with_the_next_failure() {
     let (desk, id) = create_failing(60).await;
     desk.world.clock.advance_seconds(86_401);
     // The first commit that disables the subscription fails before it takes effect. The next failed delivery
@@ -132,7 +132,7 @@ async fn concurrent_change_does_not_keep_a_failing_one_active() {
     assert_eq!(desk.subscription(id).await["active"], true);
     fails_once_more(&desk).await;
     assert_eq!(desk.subscription(id).await["active"], false);
-    assert_eq!(notified(&desk).await.len(), 2);
+    assert_eq!(list_notifications(&desk).await.len(), 2);
 }
 
 #[tokio::test]
@@ -169,14 +169,14 @@ async fn gone_receiver_disables_its_subscription_at_once() {
         (&json!(false), &json!("dropped"))
     );
     assert_eq!(members(&desk.log(id).await, "failure"), ["gone"]);
-    let notices = notified(&desk).await;
+    let notices = list_notifications(&desk).await;
     assert_eq!(members(&notices, "type"), [json!("webhook.disabled"), json!("webhook.disabled")]);
     assert!(notices[0]["body"].as_str().unwrap().contains("410"), "{notices:?}");
     desk.run_once().await;
     let mut attempts = desk.script.take();
     attempts.retain(|attempt| attempt.body["event"] == "webhook.disabled");
     let urls: Vec<_> = attempts.iter().map(|attempt| attempt.url.as_str()).collect();
-    assert_eq!(urls, [OTHER], "only the other subscription is told");
+    assert_eq!(urls, [OTHER], "only the other subscription gets the event");
     let data = &attempts[0].body["data"];
     assert_eq!((&data["id"], &data["active"]), (&webhook_subscription["id"], &json!(false)));
     assert_eq!(data["url"], "https://receiver.example");

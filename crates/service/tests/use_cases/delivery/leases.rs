@@ -41,7 +41,7 @@ async fn delivery_that_waited_too_long_gets_a_new_lease() {
     assert_eq!(
         desk.run_once_after(10).await,
         1,
-        "the lease lasts for 15 more seconds of timeout and 5 to record the result"
+        "the rest of the lease is long enough for the timeout of 15 s and for 5 s to record the result"
     );
     desk.hire().await;
     assert_eq!(desk.run_once_after(11).await, 1, "the delivery is returned and claimed again");

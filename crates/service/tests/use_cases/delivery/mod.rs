@@ -70,14 +70,14 @@ impl SentAttempt {
 /// Scripted webhook receivers by URL. The default answer is 200.
 pub(super) struct Script {
     clock: Arc<ManualClock>,
-    manners: Mutex<HashMap<String, FakeResponse>>,
+    responses: Mutex<HashMap<String, FakeResponse>>,
     sent: Mutex<Vec<SentAttempt>>,
     gate: Semaphore,
 }
 
 impl Script {
-    pub(super) fn answer(&self, url: &str, manner: FakeResponse) {
-        self.manners.lock().unwrap().insert(url.to_owned(), manner);
+    pub(super) fn answer(&self, url: &str, response: FakeResponse) {
+        self.responses.lock().unwrap().insert(url.to_owned(), response);
     }
 
     /// Removes and returns the attempts that receivers have seen so far.
@@ -109,7 +109,7 @@ impl WebhookTransport for Script {
 
     async fn send(&self, request: WebhookRequest) -> Attempt {
         let WebhookRequest { url, headers, custom_headers, body, .. } = request;
-        let manner = self.manners.lock().unwrap().get(&url).copied().unwrap_or(FakeResponse::Status(200));
+        let response = self.responses.lock().unwrap().get(&url).copied().unwrap_or(FakeResponse::Status(200));
         let attempt = SentAttempt {
             at: self.clock.now(),
             url,
@@ -119,7 +119,7 @@ impl WebhookTransport for Script {
             raw: body.to_vec(),
         };
         self.sent.lock().unwrap().push(attempt);
-        let (response_status, outcome, millis) = match manner {
+        let (response_status, outcome, millis) = match response {
             FakeResponse::Status(status) | FakeResponse::RetryAfter(status, _) => {
                 (status, AttemptOutcome::from_status(status), 3)
             }
@@ -129,7 +129,7 @@ impl WebhookTransport for Script {
                 (200, AttemptOutcome::Acknowledged, 3)
             }
         };
-        let retry_after = match manner {
+        let retry_after = match response {
             FakeResponse::RetryAfter(_, seconds) => Some(RequestedPause::Seconds(seconds)),
             FakeResponse::Status(_) | FakeResponse::Silent | FakeResponse::Hangs => None,
         };
@@ -148,7 +148,7 @@ pub(super) struct DeliveryTest {
     pub(super) world: TestServices,
     pub(super) script: Arc<Script>,
     pub(super) engine: Arc<Engine>,
-    made: AtomicU64,
+    hired: AtomicU64,
 }
 
 impl DeliveryTest {
@@ -161,7 +161,7 @@ impl DeliveryTest {
         let world = TestServices::with_receivers(|clock| {
             let new_script = Arc::new(Script {
                 clock: Arc::clone(clock),
-                manners: Mutex::default(),
+                responses: Mutex::default(),
                 sent: Mutex::default(),
                 gate: Semaphore::new(0),
             });
@@ -170,7 +170,7 @@ impl DeliveryTest {
         });
         let world = world.await;
         let engine = Engine::new(&world.services, Settings { schedule, ..Settings::default() });
-        Self { world, script: script.unwrap(), engine, made: AtomicU64::new(0) }
+        Self { world, script: script.unwrap(), engine, hired: AtomicU64::new(0) }
     }
 
     /// Creates another process on the same store.
@@ -237,7 +237,7 @@ impl DeliveryTest {
 
     /// Creates a person through the service, which causes an event.
     pub(super) async fn hire(&self) {
-        let number = self.made.fetch_add(1, Ordering::Relaxed);
+        let number = self.hired.fetch_add(1, Ordering::Relaxed);
         self.world.hire(&format!("person{number}"), None).await;
     }
 

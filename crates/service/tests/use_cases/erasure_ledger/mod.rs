@@ -21,7 +21,7 @@ use candor_service::usecases::{employees, erasures, observations, operator};
 use candor_service::{RequestContext, ServiceSettings, Services};
 
 use self::orders::{Order, State, Step, Who, orders};
-use crate::copy::ends::{File, copied, filled, server, store};
+use crate::copy::ends::{File, copied, server, store, target_in};
 use crate::support::{KEY, NOON, Receivers, body, call_of, member};
 
 const DAY: i64 = 86_400;
@@ -94,9 +94,9 @@ impl Office {
         pair.state = pair.state.after(step);
     }
 
-    /// Takes the first step of each pair, then the second step of each, and so on. If `works`, the worker runs two
-    /// days after each of these rounds.
-    async fn take_all(&self, pairs: &mut [Pair], steps: impl Fn(&Order) -> &[Step], works: bool) {
+    /// Takes the first step of each pair, then the second step of each, and so on. If `runs_worker`, the worker runs
+    /// two days after each of these rounds.
+    async fn take_all(&self, pairs: &mut [Pair], steps: impl Fn(&Order) -> &[Step], runs_worker: bool) {
         for turn in 0..pairs.iter().map(|pair| steps(&pair.order).len()).max().unwrap_or_default() {
             self.clock.advance_seconds(60);
             for pair in &mut *pairs {
@@ -104,7 +104,7 @@ impl Office {
                     self.take(pair, step).await;
                 }
             }
-            if works {
+            if runs_worker {
                 self.clock.advance_seconds(2 * DAY);
                 self.work().await;
                 pairs.iter_mut().for_each(|pair| pair.state = pair.state.worked());
@@ -185,7 +185,7 @@ struct Backup {
     hired_and_erased: EmployeeId,
 }
 
-async fn back_up(works: bool, last: Last, target: &dyn CopyTarget) -> Backup {
+async fn back_up(runs_worker: bool, last: Last, target: &dyn CopyTarget) -> Backup {
     let file = File::new();
     drop(file.target());
     let clock = Arc::new(ManualClock::starting_at(NOON));
@@ -197,13 +197,13 @@ async fn back_up(works: bool, last: Last, target: &dyn CopyTarget) -> Backup {
     for (number, order) in orders().into_iter().enumerate() {
         pairs.push(office.pair(number, order).await);
     }
-    office.take_all(&mut pairs, |order| &order.before, works).await;
+    office.take_all(&mut pairs, |order| &order.before, runs_worker).await;
     let first_ledger = office.ledger().await;
     if last == Last::Ledger {
         copied(&file.source(), target).await.unwrap();
     }
     let first_states: Vec<_> = pairs.iter().map(|pair| pair.state).collect();
-    office.take_all(&mut pairs, |order| &order.after, works).await;
+    office.take_all(&mut pairs, |order| &order.after, runs_worker).await;
     let hired_and_erased = office.hire("late").await;
     office.erase(hired_and_erased).await;
     let (ledger, states) = match last {
@@ -242,9 +242,9 @@ async fn check_restored(backup: &Backup, restored: Arc<dyn Storage>, last: Last)
     office.work().await;
 }
 
-async fn check_on_sqlite(works: bool, last: Last) {
+async fn check_on_sqlite(runs_worker: bool, last: Last) {
     let file = File::new();
-    let backup = back_up(works, last, &file.target()).await;
+    let backup = back_up(runs_worker, last, &file.target()).await;
     check_restored(&backup, Arc::new(file.store()), last).await;
 }
 
@@ -266,7 +266,7 @@ async fn ledger_older_than_the_backup_changes_nothing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn ledger_is_applied_for_every_order_on_postgres() {
     let Some(database) = server() else { return };
-    let backup = back_up(true, Last::Ledger, &filled(&database).await).await;
+    let backup = back_up(true, Last::Ledger, &target_in(&database).await).await;
     check_restored(&backup, Arc::new(store(&database).await), Last::Ledger).await;
 }
 

@@ -5,7 +5,7 @@ use candor_store_testkit::{Fault, FaultyCall};
 use super::stage::{DEADLINE, MailTest};
 
 /// Time after which every lease has expired, in milliseconds.
-const OVER: i64 = DEADLINE.as_millis() as i64 * 2;
+const LEASES_EXPIRED_MILLIS: i64 = DEADLINE.as_millis() as i64 * 2;
 
 /// Moment at which the process dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,14 +26,14 @@ async fn process_death_at_any_step_loses_no_mail() {
     for (point, copies) in [(AfterTheClaim, 1), (WhileItIsSent, 1), (BeforeTheRecord, 2), (AfterTheRecord, 1)] {
         let stage = MailTest::new().await;
         let person = stage.invite("ada").await;
-        dies(&stage, point).await;
+        run_until(&stage, point).await;
         let mut other = stage.mailer();
         assert_eq!(
             other.run_once().await,
             0,
             "{point:?}: the mail is still leased to the dead process, or it is sent and recorded"
         );
-        stage.world.clock.advance_millis(OVER);
+        stage.world.clock.advance_millis(LEASES_EXPIRED_MILLIS);
         other.run_once().await;
         assert_eq!(stage.mail_of(person).await["status"], "sent", "{point:?}");
         let ids: Vec<_> = stage.post.accepted_mails().into_iter().map(|mail| mail.id).collect();
@@ -44,7 +44,7 @@ async fn process_death_at_any_step_loses_no_mail() {
 }
 
 /// Runs a mailer up to the kill point and drops it, as if the process died there.
-async fn dies(stage: &MailTest, point: KillPoint) {
+async fn run_until(stage: &MailTest, point: KillPoint) {
     let store = &stage.world.store;
     let mut mailer = stage.mailer();
     match point {

@@ -39,7 +39,7 @@ async fn mail(stage: &MailTest, context: &RequestContext, person: EmployeeId) ->
 }
 
 #[tokio::test]
-async fn resend_within_60_seconds_is_a_conflict_that_ends() {
+async fn resend_within_60_seconds_is_a_temporary_conflict() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let invite = || async { invitations::invite(&stage.world.services, &stage.world.admin(), person).await };
@@ -111,7 +111,7 @@ async fn mails_queued_at_once_stay_within_the_limit() {
 }
 
 #[tokio::test]
-async fn mailbox_that_is_full_delays_unknown_organizations() {
+async fn full_mailbox_delays_only_mails_of_unknown_organizations() {
     let stage = MailTest::new().await;
     let known_admin = another_admin(&stage.world, "Known").await;
     invited(&stage, &known_admin, "ida@example.com").await;

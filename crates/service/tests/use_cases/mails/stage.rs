@@ -55,7 +55,7 @@ impl Post {
 
     /// Returns every mail that was accepted.
     pub(super) fn accepted_mails(&self) -> Vec<Mail> {
-        self.0.lock().unwrap().mails.iter().filter(|(_, taken)| *taken).map(|(mail, _)| mail.clone()).collect()
+        self.0.lock().unwrap().mails.iter().filter(|(_, sent)| *sent).map(|(mail, _)| mail.clone()).collect()
     }
 
     /// Returns the accepted mail, and asserts that there is exactly one.
@@ -109,14 +109,14 @@ pub(super) struct MailTest {
 impl MailTest {
     pub(super) async fn new() -> Self {
         let mut world = TestServices::new().await;
-        world.services = sending(&world, KEY, 11);
+        world.services = services_with_mail(&world, KEY, 11);
         let state = State { mails: vec![], answer: Ok(()), meanwhile: None, under_way: 0, most: 0 };
         Self { world, post: Arc::new(Post(Mutex::new(state))), invited: Mutex::default() }
     }
 
     /// Creates another process on the same store, with this master key.
     pub(super) fn process_with(&self, key: &str) -> Arc<Services> {
-        sending(&self.world, key, 12)
+        services_with_mail(&self.world, key, 12)
     }
 
     pub(super) fn mailer(&self) -> Mailer {
@@ -182,7 +182,7 @@ impl MailTest {
     }
 }
 
-fn sending(world: &TestServices, key: &str, seed: u64) -> Arc<Services> {
+fn services_with_mail(world: &TestServices, key: &str, seed: u64) -> Arc<Services> {
     let settings = ServiceSettings {
         sends_mail: true,
         ..ServiceSettings::with_public_url("https://candor.example".to_owned())
