@@ -132,7 +132,7 @@ fn manifest_of_another_program_and_an_open_folder_are_refused() {
         fs::write(folder.join("manifest.json"), foreign.to_string()).unwrap();
         let refusal = candor(&place, &follow);
         assert_eq!(refusal.code, Some(1), "{file}: {}", refusal.stderr);
-        assert!(refusal.stderr.contains("it names other files"), "{file}: {}", refusal.stderr);
+        assert!(refusal.stderr.contains("the manifest names other files"), "{file}: {}", refusal.stderr);
     }
     assert_eq!(fs::read_to_string(&outside).unwrap(), "kept");
     fs::write(folder.join("manifest.json"), own.to_string()).unwrap();
