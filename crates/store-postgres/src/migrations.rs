@@ -169,10 +169,10 @@ const FEED_GAP: &str = "SELECT COALESCE(max(position), 0) - pg_snapshot_xmax(pg_
     - feed_offset(), feed_offset() \
     FROM events";
 
-/// Raises the feed offset after a restore. The feed position of an event is its transaction id plus
-/// `feed_offset()`. A dump restored into a new server contains events with higher transaction ids than that server
-/// has reached. With the new offset, new events follow all restored ones, and clients that poll the feed miss
-/// none.
+/// Raises the feed offset after a restore; returns `false` if the offset is high enough. The feed position of an
+/// event is its transaction id plus `feed_offset()`. A dump restored into a new server contains events with higher
+/// transaction ids than that server has reached. With the new offset, new events follow all restored ones, and
+/// clients that poll the feed miss none.
 async fn rebase_feed(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     let (gap, offset) = one(connection, FEED_GAP, |row| {
         let mut number = || row.int().map_err(Failure::Other).map(Option::unwrap_or_default);

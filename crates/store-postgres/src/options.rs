@@ -31,7 +31,7 @@ impl PostgresOptions {
 
 /// Divisor for the share of connections that serve slow reads.
 const SLOW_SHARE: usize = 6;
-/// Minimum number of connections for slow reads, so that half of them is at least one.
+/// Minimum number of connections for slow reads in a pool of at least [`FEW`], so that half of them is at least one.
 const LEAST_SLOW_PLACES: usize = 2;
 /// Size under which a pool reserves only one connection for slow reads.
 const FEW: usize = 6;

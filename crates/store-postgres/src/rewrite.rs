@@ -31,7 +31,7 @@ const REMOVE_STATISTICS: &str = "SELECT format('ALTER TABLE %s %s', c.oid::regcl
 const OWNS_DATABASE: &str =
     "SELECT pg_has_role(datdba, 'USAGE') FROM pg_database WHERE datname = current_database()";
 
-/// Rewrites the tables that had rows of erased people, one after the other, so that their files no longer contain
+/// Rewrites every table from which erasures remove rows, one after the other, so that their files no longer contain
 /// removed rows. Calls `begin` with the name of each table before its rewrite, during which the table is locked.
 /// Finally removes the statistics that the server once made of texts. Returns the rewritten tables; the table of
 /// the statistics is the last one, if the role may rewrite it.

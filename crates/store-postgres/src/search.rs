@@ -175,7 +175,7 @@ fn statements(tenant: Tenant, table: &str, change: &IndexChange) -> Vec<(Sql, bo
         all.push(replace_segments(tenant, change));
     }
     if let Some((backlog, up_to)) = &change.backlog {
-        all.push(gone_on(backlog, *up_to));
+        all.push(advance_backlog(backlog, *up_to));
     }
     if let Some(it) = &change.segment {
         all.extend(insert_segment(tenant, table, it));
@@ -216,7 +216,7 @@ fn replace_segments(tenant: Tenant, change: &IndexChange) -> Sql {
     sql
 }
 
-fn gone_on(backlog: &UnindexedTable, up_to: Option<[u8; 16]>) -> Sql {
+fn advance_backlog(backlog: &UnindexedTable, up_to: Option<[u8; 16]>) -> Sql {
     let mut sql = Sql::default();
     let tenant = sql.tenant(backlog.tenant);
     let (name, after) = (sql.bind(SqlValue::Text(backlog.table.clone())), sql.id(backlog.after));

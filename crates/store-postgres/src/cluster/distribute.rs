@@ -25,7 +25,7 @@ const SECRET_INDEXES: [(&str, &str); 3] = [
 
 /// Query that returns `true` if the database has the Citus extension.
 pub(crate) const CAN_DISTRIBUTE: &str = "SELECT EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')";
-/// Query for the tenants with any rows.
+/// Query for the tenants that have an organization or an event.
 const TENANTS: &str = "SELECT tenant_id FROM organizations UNION SELECT tenant_id FROM events";
 /// Query for the hashes of all secrets, each with its tenant.
 const TENANTS_OF_SECRETS: &str = "SELECT hash, tenant_id FROM api_keys \
@@ -87,9 +87,9 @@ async fn expect_a_coordinator(connection: &AsyncPgConnection) -> Result<(), Sche
     Ok(())
 }
 
-/// Changes the schema from the single-server layout to the layout by tenant, in one transaction: tenants of
-/// secrets get a table, feed positions get a row for each tenant, and unique indexes begin with the tenant.
-/// Returns `false` if the schema already has this layout.
+/// Changes the schema from the single-server layout to the layout by tenant, in one transaction. It adds a table
+/// with the tenant of each secret and a table with the feed position of each tenant, and puts the tenant in front
+/// of the [`SECRET_INDEXES`]. Returns `false` if the schema already has this layout.
 async fn prepare(connection: &AsyncPgConnection) -> Result<bool, SchemaError> {
     if one(connection, LAYOUT, flag).await? {
         return Ok(false);
@@ -211,7 +211,7 @@ pub(crate) async fn missing_steps(connection: &AsyncPgConnection) -> Result<Vec<
     if !one(connection, LAYOUT, flag).await? || !one(connection, CAN_DISTRIBUTE, flag).await? {
         return Ok(vec![]);
     }
-    Ok(missing_distribution(connection).await?.iter().map(|table| format!("{LACKING}{table}")).collect())
+    Ok(missing_distribution(connection).await?.iter().map(|step| format!("{LACKING}{step}")).collect())
 }
 
 /// Returns `true` for a step that [`missing_steps`] names.

@@ -77,17 +77,17 @@ fn insert_arrays(statement: &mut Statement, table: &Table, rows: &[Entry<'_>]) {
     statement.part("", &text);
 }
 
-/// Fails if an active subscription of the tenant wants an event of these types. The tenant's row of positions is
-/// already locked.
+/// Adds a check that fails if an active subscription of the tenant wants an event of these types. An earlier part has
+/// locked the tenant's row of positions.
 fn check_unwanted(statement: &mut Statement, unwanted: i64) {
     if unwanted == 0 {
         return;
     }
     let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(SqlValue::Int(unwanted)));
-    let nobody = assert_sql("wanted = 0", SUBSCRIBED);
+    let none_wanted = assert_sql("wanted = 0", SUBSCRIBED);
     statement.part(
         "",
-        &format!("SELECT {nobody} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"),
+        &format!("SELECT {none_wanted} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"),
     );
 }
 

@@ -45,7 +45,7 @@ impl Layout for Cluster {
         true
     }
 
-    /// `false`: autovacuum of each node analyzes its shards.
+    /// Returns `false`: autovacuum on each node analyzes the shards of that node.
     fn needs_analyze(&self) -> bool {
         false
     }
@@ -116,7 +116,7 @@ impl Layout for Cluster {
         &[]
     }
 
-    /// Applies the transaction's timeouts on the other nodes as well.
+    /// Returns the setting that applies the transaction's timeouts on the other nodes as well.
     fn partition_settings(&self) -> &'static [&'static str] {
         &["SET LOCAL citus.propagate_set_commands = 'local'"]
     }

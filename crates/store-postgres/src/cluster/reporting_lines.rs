@@ -6,8 +6,8 @@ use crate::sql::Sql;
 use crate::sql::reporting_lines::{MAX_DEPTH, manager_of};
 
 /// Builds a statement that deletes obsolete reporting lines, and one that inserts new lines. Each finds the people
-/// below the moved people by their lines. The deletion keeps the line from each person to the nearest moved person
-/// above, so the insert finds the same people.
+/// below the moved people in the stored lines. The deletion keeps the line from each person to the nearest moved
+/// person above, so the insert finds the same people.
 pub(super) fn moved_lines(tenant: Tenant, moved: &[[u8; 16]]) -> Vec<Sql> {
     let mut sql = Sql::default();
     let (tenant, moved) = (sql.tenant(tenant), sql.ids(moved.iter().copied()));

@@ -41,9 +41,9 @@ fn names(placement: Placement) -> impl Iterator<Item = &'static str> {
 /// read the subscriptions.
 pub(crate) const FEED_POSITIONS: &str = "feed_positions";
 
-/// Function that increments and returns a tenant's feed position. The contacted node calls it before it forwards
-/// the row, so the insert stays a plain `VALUES` list. The function fails if an active subscription wants one of
-/// the given event types.
+/// Function that increments and returns a tenant's feed position. The contacted node calls the function before it
+/// forwards the row, so the insert stays a plain `VALUES` list. The function fails if an active subscription wants
+/// one of the given event types.
 pub(crate) const NEXT_POSITION: &str = "next_feed_position";
 
 /// Statement that increments a tenant's feed position.

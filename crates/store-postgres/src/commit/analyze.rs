@@ -1,8 +1,8 @@
 //! Analyzes tables that have just begun to grow.
 //!
-//! Without statistics, the planner rates all indexes that begin with the tenant alike, and keeps such plans. A
-//! lookup by id or a foreign-key check then reads all rows of the tenant. Autovacuum runs only once a minute, and
-//! an import can add thousands of people in that time.
+//! Without statistics, the planner rates all indexes that begin with the tenant alike, and sessions keep the plan
+//! that it then chooses. A lookup by id or a foreign-key check may read all rows of the tenant. Autovacuum runs only
+//! once a minute, and an import can add thousands of people in that time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -62,8 +62,8 @@ struct PendingCommit {
 }
 
 /// Returns `true` if a change set can share a transaction: it adds one resource with a new id and no other unique
-/// value, and its requirements take only shared locks. Two such change sets can only contend for an idempotency
-/// key and for the conversation of a message; a transaction locks each of them in a fixed order.
+/// value, and its requirements take no row locks. Two of these change sets can only contend for an idempotency key
+/// and for the conversation of a message; a transaction locks the keys, and the conversations, in a fixed order.
 pub(super) fn may_share(change: &ChangeSet) -> bool {
     let adds = |write: &Write| match write {
         Write::Put(row) => row.version_read().is_none() && row.table().shares_commits && !row.has_unique_value(),
@@ -141,7 +141,8 @@ impl Drop for Slot {
 }
 
 impl Slot {
-    /// Sends transactions until the queue is empty.
+    /// Sends transactions until the queue is empty or a transaction exceeds [`PATIENCE`], and frees the slot. A slow
+    /// transaction is then completed without a slot.
     async fn run(self) {
         loop {
             let group = self.batcher.queue().next_batch(self.batcher.executor.layout);
@@ -169,14 +170,14 @@ impl Slot {
 
 impl CommitQueue {
     /// Takes the change sets of the next transaction, from the organizations in turn. Change sets with the same
-    /// idempotency key never share a transaction. On a cluster, change sets of different tenants or lease holders
-    /// do not share one either.
+    /// idempotency key never share a transaction. On a cluster, neither do change sets of different tenants or
+    /// lease holders.
     fn next_batch(&mut self, layout: SharedLayout) -> Vec<PendingCommit> {
         let (mut group, mut skipped): (Vec<PendingCommit>, Vec<PendingCommit>) = (vec![], vec![]);
         while group.len() < MOST && skipped.len() < MOST_SKIPPED {
             let Some(next) = self.waiting.pop() else { break };
             let is_apart = |pending_commit: &PendingCommit| {
-                !layout.spans_tenants() && pending_commit.statement() != next.statement()
+                !layout.spans_tenants() && pending_commit.grouping_key() != next.grouping_key()
             };
             let is_skipped = group.iter().any(|group| group.is_twin_of(&next) || is_apart(group));
             if is_skipped { skipped.push(next) } else { group.push(next) }
@@ -200,7 +201,7 @@ impl PendingCommit {
     }
 
     /// Returns the grouping key: change sets of a batch with equal grouping keys share one statement.
-    fn statement(&self) -> (Tenant, Option<[u8; 16]>) {
+    fn grouping_key(&self) -> (Tenant, Option<[u8; 16]>) {
         (self.tenant, self.change.lease.map(|lease| lease.worker.0))
     }
 
@@ -231,7 +232,7 @@ impl Batcher {
     async fn send_all(&self, group: &[PendingCommit]) -> TransactionOutcome<LeasedDelivery> {
         let mut statements: BTreeMap<_, Vec<&ChangeSet>> = BTreeMap::new();
         for pending in group {
-            statements.entry(pending.statement()).or_default().push(&pending.change);
+            statements.entry(pending.grouping_key()).or_default().push(&pending.change);
         }
         let statements = statements.into_iter().map(|((tenant, _), changes)| (tenant, changes));
         self.executor.send_batch(statements.collect()).await
@@ -277,14 +278,14 @@ impl Batcher {
         for pending in group {
             keys_by_tenant.entry(pending.tenant).or_default().extend(&pending.change.replay);
         }
-        let mut positions = BTreeSet::new();
+        let mut answered_keys = BTreeSet::new();
         for (tenant, keys) in keys_by_tenant.into_iter().filter(|(_, keys)| !keys.is_empty()) {
             let Some(keys) = self.executor.replayed_keys(tenant, &keys).await else {
                 return BTreeSet::new();
             };
-            positions.extend(keys.into_iter().map(|key| (tenant, key)));
+            answered_keys.extend(keys.into_iter().map(|key| (tenant, key)));
         }
-        positions
+        answered_keys
     }
 
     async fn carry_out_alone(&self, pending: PendingCommit) {

@@ -30,12 +30,13 @@ pub(super) fn refute(variant: StatementVariant, failure: &Failure) -> Interpreta
     Interpretation::Final
 }
 
-/// Returns `true` if a subscription wants an event of a change set that assumed no subscriptions.
+/// Returns `true` if a commit failed because a subscription wants an event of a change set that assumed no
+/// subscriptions.
 pub(super) fn is_subscribed(failure: &Failure) -> bool {
     matches!(failure, Failure::Check(name) if name == SUBSCRIBED)
 }
 
-/// Returns `true` if the idempotency key of a change set is already used.
+/// Returns `true` if a commit failed because the idempotency key of a change set is already used.
 pub(super) fn is_replayed(failure: &Failure) -> bool {
     matches!(failure, Failure::Check(name) if name == REPLAYED) || is_key_known(failure)
 }

@@ -6,7 +6,7 @@
 //! | `prefer` (default) | if the server offers TLS | not checked |
 //! | `require` | yes | not checked; with `sslrootcert` like `verify-ca` |
 //! | `verify-ca` | yes | issued by an authority of the system or of `sslrootcert` |
-//! | `verify-full` | yes | and made out to the host's name |
+//! | `verify-full` | yes | like `verify-ca`, and issued for the host's name |
 //!
 //! Connections over a Unix socket never use TLS.
 
@@ -88,7 +88,7 @@ impl TlsSettings {
         Self { mode: SslMode::Disable, check: Check::Nothing, root: None }
     }
 
-    /// Builds the client side of TLS. The driver needs one even for unencrypted connections.
+    /// Builds the TLS configuration of the client. The driver needs a configuration even for unencrypted connections.
     pub(crate) fn client(&self) -> Result<ClientConfig, ConnectError> {
         let provider = Arc::new(ring::default_provider());
         let verifier = Verifier {

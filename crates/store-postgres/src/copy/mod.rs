@@ -70,7 +70,7 @@ pub enum CopyRefusal {
     #[error(transparent)]
     Schema(#[from] SchemaError),
     /// Services are connected to the database.
-    #[error("{0} connections of a running service are open")]
+    #[error("{0} connections of a running service are open; stop the service first")]
     InUse(i64),
     /// Another copy fills the database.
     #[error("another copy into this database is running")]

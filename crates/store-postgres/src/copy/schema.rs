@@ -36,7 +36,8 @@ const OFFSET: &str = "SELECT greatest(feed_offset(), \
     greatest($1::bigint, (SELECT max(position) FROM events)) - \
     pg_snapshot_xmax(pg_current_snapshot())::text::bigint + 1), feed_offset()";
 
-/// Queues the copied rows for the full-text index, like rows from before the search existed.
+/// Statement that queues the copied rows for the full-text index, like rows that were stored before the search
+/// existed.
 pub(super) const TO_BE_INDEXED: &str = "INSERT INTO search_backlog \
     SELECT tenant_id, t.name, '00000000-0000-0000-0000-000000000000' FROM organizations \
     CROSS JOIN (VALUES ('observations'), ('objectives'), ('employees'), ('summaries')) AS t (name) \
@@ -86,7 +87,7 @@ pub(super) async fn begin(client: &mut Client, is_cluster: bool, first: (String,
     transaction.commit().await.map_err(map_error)
 }
 
-/// Recreates every foreign key, which checks all rows.
+/// Recreates the foreign keys that [`begin`] dropped, which checks all rows.
 pub(super) async fn check_references(client: &mut Client) -> Read<()> {
     for (name, statement) in progress(client).await?.iter().filter(|(name, _)| name.starts_with(REFERENCE)) {
         let transaction = client.transaction().await.map_err(map_error)?;

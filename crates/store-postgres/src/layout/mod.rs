@@ -121,7 +121,8 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// Query for the last feed position that an event can have.
     fn feed_end(&self) -> &'static str;
 
-    /// Script that fills the tables not included in a copy, given the last feed position of the source.
+    /// Script that fills the tables not included in a copy, given the last feed position of the source. `None` if a
+    /// copy includes every table.
     fn fill_uncopied_tables_script(&self, feed_end: i64) -> Option<String>;
 
     /// Reason to refuse reads from a standby; `None` if such reads are supported.

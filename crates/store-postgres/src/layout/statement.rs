@@ -29,8 +29,7 @@ pub(crate) struct Statement {
     pub(crate) tenant: String,
     pub(crate) layout: SharedLayout,
     pub(super) items: Vec<Item>,
-    /// `true` if later parts must read from the part `go`, which fails unless the commit gets its idempotency
-    /// keys.
+    /// `true` if later parts must read from the part `go`, see [`Statement::gate`].
     pub(super) is_gated: bool,
     /// Names of the parts that queue deliveries.
     pub(crate) queued: Vec<String>,
@@ -76,8 +75,8 @@ impl Statement {
         }
     }
 
-    /// Returns the `FROM` clause of a part that waits for the idempotency key, so that a retry gets its replay
-    /// before any other error. `others` are the further tables that the part reads.
+    /// Returns the `FROM` clause of a part. In a gated statement the part waits for the idempotency key, so that a
+    /// retry gets its replay before any other error. `others` are the further tables that the part reads.
     pub(crate) fn source_clause(&self, others: &str) -> String {
         match (others, self.is_gated) {
             ("", false) => String::new(),
@@ -87,7 +86,7 @@ impl Statement {
         }
     }
 
-    /// `USING` clause of a `DELETE` that waits for the idempotency key.
+    /// `USING` clause of a `DELETE`, which in a gated statement waits for the idempotency key. Otherwise empty.
     pub(crate) fn using_clause(&self) -> &'static str {
         if self.is_gated { "USING go" } else { "" }
     }

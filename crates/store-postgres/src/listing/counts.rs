@@ -59,8 +59,8 @@ fn sql(tenant: Tenant, lists: &[&Listing], keys: &[GroupKey], most: usize) -> Sq
     page.sql
 }
 
-/// Columns and joins of the groups of each run. If all keys are columns of the row itself, these groups are by
-/// day; the final groups are by month.
+/// Columns and joins of the groups of each run. If all keys are columns of the row itself, a month key stands for
+/// days here; the final groups are by month.
 fn inner_groups(keys: &[GroupKey], tenant: &str) -> (String, String) {
     let is_own = keys.iter().all(GroupKey::is_own);
     let (mut columns, mut joins) = (String::new(), String::new());

@@ -18,7 +18,7 @@ use crate::store::PostgresStore;
 use page::Part;
 
 impl PostgresStore {
-    /// Reads the rows of a page of several lists together, and one more row if there is one. The lists must be of
+    /// Reads the rows of a page of several lists together, and the row after the page, if any. The lists must be of
     /// one table in one order and have no row in common.
     pub(crate) async fn rows_of(&self, tenant: Tenant, listings: &[Listing]) -> Read<Vec<AnyStored>> {
         let listings: Vec<_> = listings.iter().filter(|listing| may_match(listing)).collect();

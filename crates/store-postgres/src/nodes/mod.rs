@@ -251,7 +251,7 @@ impl Inner {
     }
 
     /// Marks a node as down after a failed connection, and returns `true` if another node can be asked. A node
-    /// marked as silent stays so: the health check knows more than one failure.
+    /// marked as silent stays so: a health check is better evidence than a failed connection.
     fn leaves(&self, place: usize, reason: &str) -> bool {
         let down = |before: State| match before.health {
             Health::Silent => before,

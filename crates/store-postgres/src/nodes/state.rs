@@ -14,9 +14,9 @@ pub(super) struct State {
 /// Health of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Health {
-    /// The node accepts connections.
+    /// The node accepts connections, or has not been checked yet.
     Up,
-    /// The node quickly refused the last connection.
+    /// The last attempt to connect failed, or the connection broke.
     Down,
     /// The node does not answer.
     Silent,
@@ -94,9 +94,9 @@ mod tests {
 
     #[test]
     fn query_for_an_unresponsive_node_is_refused() {
-        let of_it = [up(Some(0)), silent(Some(1)), up(Some(2))];
-        assert_eq!(node_to_ask(&of_it, Some(1)), Err(NodeUnavailable));
-        assert_eq!(node_to_ask(&of_it, Some(7)), Ok(0), "rows of a node that the URL does not name");
+        let one_silent = [up(Some(0)), silent(Some(1)), up(Some(2))];
+        assert_eq!(node_to_ask(&one_silent, Some(1)), Err(NodeUnavailable));
+        assert_eq!(node_to_ask(&one_silent, Some(7)), Ok(0), "rows of a node that the URL does not name");
         let never_told = [up(Some(0)), silent(None)];
         assert_eq!(node_to_ask(&never_told, Some(1)), Err(NodeUnavailable), "the silent node may have the rows");
         assert_eq!(node_to_ask(&never_told, Some(0)), Ok(0));

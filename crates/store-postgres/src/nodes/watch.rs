@@ -17,7 +17,7 @@ use crate::sql::Sql;
 
 /// Interval between health checks.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Time without a response after which a node is silent: the statement timeout of a request.
+/// Time without a response after which a node is silent; equals the statement timeout on shared connections.
 const PATIENCE: Duration = super::SHARED_TIMEOUT;
 /// Time within which a refused connection means that the node is down; a later failure means that it is silent.
 const SOON: Duration = Duration::from_secs(1);
@@ -87,13 +87,13 @@ pub(super) async fn begin(nodes: &Arc<Inner>) -> Result<(), String> {
     {
         return Err(reason);
     }
-    tokio::spawn(go_on(Arc::downgrade(nodes)));
+    tokio::spawn(repeat_checks(Arc::downgrade(nodes)));
     Ok(())
 }
 
 /// Repeats the checks of all nodes, healthy ones included: a node may become silent, or be replaced by another
 /// server.
-async fn go_on(nodes: Weak<Inner>) {
+async fn repeat_checks(nodes: Weak<Inner>) {
     loop {
         sleep(PAUSE).await;
         let Some(nodes) = nodes.upgrade() else { return };

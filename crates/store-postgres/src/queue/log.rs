@@ -51,7 +51,7 @@ pub(super) async fn keep(
         other => other?,
     }
     let removed_counts =
-        send(nodes, &Transaction::with_index_plans(vec![old_rows(layout, before, most)]), int).await?;
+        send(nodes, &Transaction::with_index_plans(vec![remove_old_rows(layout, before, most)]), int).await?;
     Ok(removed_counts.first().copied().unwrap_or_default().unsigned_abs())
 }
 
@@ -65,18 +65,18 @@ async fn partition(
     let days: Vec<Date> = partition_names.iter().filter_map(|(_, name)| day_of(name)).collect();
     for day in std::iter::successors(Some(now.date()), |day| Some(day.next())).take(1 + DAYS_AHEAD) {
         if !days.contains(&day) && is_free(nodes, day).await? {
-            go_on(change((nodes, layout), &creation(&schema, day)).await)?;
+            ignore_retryable(change((nodes, layout), &creation(&schema, day)).await)?;
         }
     }
     for day in days.into_iter().filter(|day| start(day.next()) <= before) {
-        go_on(change((nodes, layout), &[format!("DROP TABLE {schema}.{}", name(day))]).await)?;
+        ignore_retryable(change((nodes, layout), &[format!("DROP TABLE {schema}.{}", name(day))]).await)?;
     }
     Ok(())
 }
 
 /// Ignores a failed change of a partition, which the next run retries, unless later changes would fail as well.
 /// Until the retry, the default partition serves the day.
-fn go_on(changed: Result<(), Failure>) -> Result<(), Failure> {
+fn ignore_retryable(changed: Result<(), Failure>) -> Result<(), Failure> {
     let Err(failure) = changed else { return Ok(()) };
     match failure {
         Failure::Lost(_) | Failure::Unconnected(_) | Failure::Forbidden(_) => return Err(failure),
@@ -146,7 +146,7 @@ async fn is_free(nodes: &Nodes, day: Date) -> Result<bool, Failure> {
 
 /// Builds the statement that removes expired rows from the default partition. A cluster finds the rows by key,
 /// because a `ctid` is valid only on its node.
-fn old_rows(layout: SharedLayout, before: Timestamp, most: u32) -> Sql {
+fn remove_old_rows(layout: SharedLayout, before: Timestamp, most: u32) -> Sql {
     let mut sql = Sql::default();
     let (before, most) = (sql.bind(SqlValue::Time(before)), sql.bind(SqlValue::Int(i64::from(most))));
     let skip_locked = layout.skip_locked();

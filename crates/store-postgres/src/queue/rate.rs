@@ -7,7 +7,8 @@ use candor_tables::flat::{CellReader, SqlValue};
 use crate::failure::Failure;
 use crate::sql::Sql;
 
-/// Statement that takes or renews a rate lease. It returns a row, unless another worker holds the lease.
+/// Statement that takes or renews a rate lease. It returns a row, unless another worker holds the lease or the
+/// subscription no longer exists.
 pub(super) fn lease((tenant, webhook): QueueKey, lease: Lease, now: Timestamp) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));

@@ -22,7 +22,7 @@ use crate::store::PostgresStore;
 
 /// Expression for the tenant of the test data of a key's organization. Its id differs from that of the live data
 /// in the highest bit.
-const OPENED: &str =
+const TEST_TENANT: &str =
     "translate(substr(k.tenant_id::text, 1, 1), '01234567', '89abcdef') || substr(k.tenant_id::text, 2)";
 
 #[async_trait]
@@ -50,7 +50,7 @@ impl Everyone for PostgresStore {
         let test = sql.bind(SqlValue::Text(Environment::Test.word().to_owned()));
         sql.push(&format!(
             "SELECT k.tenant_id, {}, e.id, e.role, e.status, e.returned_at FROM api_keys AS k LEFT JOIN employees AS e \
-             ON e.tenant_id = CASE WHEN k.environment = {test} THEN ({OPENED})::uuid ELSE k.tenant_id END \
+             ON e.tenant_id = CASE WHEN k.environment = {test} THEN ({TEST_TENANT})::uuid ELSE k.tenant_id END \
              AND e.id = k.employee_id WHERE k.hash = {hash} OR k.previous_hash = {hash}",
             columns(ApiKey::TABLE, "k.")
         ));

@@ -17,7 +17,7 @@ use crate::store::PostgresStore;
 /// millisecond. More people are read in a turn of large reads.
 const FEW_PEOPLE: usize = 1_000;
 
-/// Returns the stored words of all statuses but the one of people who have left.
+/// Returns the stored words of all statuses except that of people who have left.
 fn present_statuses() -> impl Iterator<Item = SqlValue> {
     employees::present_statuses().map(|word| SqlValue::Text(word.to_owned()))
 }

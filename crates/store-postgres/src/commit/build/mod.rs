@@ -68,8 +68,8 @@ pub(super) fn single(
 /// Builds the statements for several change sets of a tenant. All of them only add rows, and have a lease of the
 /// same worker or none. They are committed together or not at all; the returned rows are the queued deliveries.
 ///
-/// The statements lock rows of several change sets in an order that other transactions do not follow. They have a
-/// short lock timeout, so that neither they nor the transactions that wait for them wait long.
+/// The statements lock rows of several change sets in an order that other transactions do not follow. On one server
+/// they have a short lock timeout, so that neither they nor the transactions that wait for them wait long.
 pub(super) fn batch(
     layout: SharedLayout,
     subscribers: ExpectedSubscribers,
@@ -112,8 +112,8 @@ fn locks(
     Some(first.finish(false))
 }
 
-/// Builds the statements that remove data. They precede the statement with the writes: a row is deleted after its
-/// rows in side tables.
+/// Builds the statements that remove data, in the order of the change set, because a row is deleted after its rows
+/// in side tables. They precede the statement with the writes.
 fn removals(tenant: Tenant, change: &ChangeSet) -> impl Iterator<Item = (Sql, bool)> {
     let changes = change
         .writes

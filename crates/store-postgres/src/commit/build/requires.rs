@@ -13,7 +13,7 @@ use crate::failure::CHECK_PREFIX;
 use crate::layout::Statement;
 use crate::sql::valid_keys::valid_keys;
 
-/// Prefix of the check name of a requirement; its index follows.
+/// Prefix of the check name of a requirement; the index of the requirement follows.
 pub(crate) const CHECK: &str = "require:";
 
 /// Adds the checks of all requirements, with one lookup for each kind.

@@ -11,7 +11,8 @@ use super::STALE;
 use crate::layout::Statement;
 use crate::layout::rows::{Entry, array_columns, bind_arrays, column_names, written_columns};
 
-/// Deletes a row that has this version.
+/// Adds the deletion of a row. The statement fails with [`STALE`] if the row is missing or does not have the version
+/// `seen`.
 pub(super) fn remove(statement: &mut Statement, RowKey { table, id }: RowKey, seen: Version) {
     let (id, seen) = (statement.sql.id(id), statement.sql.bind(SqlValue::Int(seen.0)));
     let (tenant, using, name) = (statement.tenant.clone(), statement.using_clause(), table.name);
@@ -201,7 +202,7 @@ fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&
     statement.check(&format!("(SELECT count(*) FROM {part}) = {count}"), STALE);
 }
 
-/// Owner ids and tags of rows in a side table, as parallel arrays.
+/// Ids of owners and of their members, such as tags, for a side table, as parallel arrays.
 type MemberPairs = (Vec<[u8; 16]>, Vec<[u8; 16]>);
 
 fn member_pairs(rows: &[Entry<'_>], side: usize) -> MemberPairs {
