@@ -34,7 +34,7 @@ pub struct BackupContents {
 /// Writes the committed state of `database` into a new file that only its owner may read.
 ///
 /// The backup is one read transaction, so the service keeps reading and writing. It contains no free pages
-/// and therefore no deleted data. It is on the disk when this returns.
+/// and therefore no deleted data. The function returns after the file has been flushed to the disk.
 ///
 /// # Errors
 /// The database cannot be read, or the file exists or cannot be written; an incomplete file may be left then.

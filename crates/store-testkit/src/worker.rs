@@ -24,10 +24,10 @@ pub(crate) const END: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 /// A number of deliveries that no case reaches.
 pub(crate) const MANY: u16 = 10_000;
 
-/// A response that acknowledges.
+/// A response that acknowledges a delivery.
 pub(crate) const GOOD: AttemptResponse =
     AttemptResponse { status: 200, duration_ms: 12, outcome: AttemptOutcome::Acknowledged, retry_after: None };
-/// A response that does not acknowledge.
+/// A response that does not acknowledge a delivery, because of its status.
 pub(crate) const BAD: AttemptResponse = AttemptResponse {
     status: 500,
     duration_ms: 34,

@@ -87,7 +87,9 @@ fn check_unwanted(statement: &mut Statement, unwanted: i64) {
     let none_wanted = assert_sql("wanted = 0", SUBSCRIBED);
     statement.part(
         "",
-        &format!("SELECT {none_wanted} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"),
+        &format!(
+            "SELECT {none_wanted} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"
+        ),
     );
 }
 

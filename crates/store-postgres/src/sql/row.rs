@@ -26,8 +26,8 @@ pub(crate) fn columns_of(table: &Table, prefix: &str, tenant: &str) -> String {
     names.chain(version.map(plain)).collect::<Vec<_>>().join(", ")
 }
 
-/// Subquery for related ids of a row. Each is looked up by key: `OFFSET 0` keeps the planner from joins, whose
-/// cost it cannot estimate, and from an index on `archived`, which may select many rows.
+/// Subquery for related ids of a row. Each related row is looked up by its key: `OFFSET 0` keeps the planner from
+/// joins, whose cost it cannot estimate, and from an index on `archived`, which may select many rows.
 fn related_ids_query(it: &Related, row: &str, tenant: &str) -> String {
     let Related { members: MemberTable { name, .. }, by, ids, column, table, archived, .. } = *it;
     if let Some(column) = column {

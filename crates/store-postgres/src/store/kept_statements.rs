@@ -8,7 +8,7 @@ use crate::sql::Sql;
 
 /// Maximum number of statements of lists that stay prepared. Each takes some 100 KB in a connection.
 const KEPT: usize = 200;
-/// Maximum length of the text of such a statement, in bytes. Its plan takes memory in proportion.
+/// Maximum length of the text of a statement that stays prepared, in bytes. A plan takes memory in proportion to it.
 const KEPT_BYTES: usize = 8_000;
 
 /// The texts of lists whose statements stay prepared: the first ones, because the most common ones usually come first.
@@ -16,7 +16,7 @@ const KEPT_BYTES: usize = 8_000;
 pub(crate) struct KeptStatements(Arc<Mutex<HashSet<Box<str>>>>);
 
 impl KeptStatements {
-    /// Excludes a statement from the prepared ones if it is not one of those that are kept.
+    /// Returns the statement. Unless the statement is kept, it is planned anew each time and does not stay prepared.
     pub(crate) fn limit(&self, sql: Sql) -> Sql {
         if self.keeps(sql.text()) { sql } else { sql.planned_anew() }
     }

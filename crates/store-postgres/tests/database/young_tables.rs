@@ -13,7 +13,7 @@ use crate::support;
 /// Number of people, enough for more than one page of the table, inserted one by one.
 const PEOPLE: usize = 150;
 
-/// Planner settings of the service's sessions.
+/// Planner settings of the service's sessions. Bitmap scans are off as well, so that a plan begins with its index.
 const PLANNING: &str =
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off";
 

@@ -244,8 +244,8 @@ pub(crate) fn managers(tenant: Tenant, people: &[[u8; 16]]) -> Sql {
          WHERE e.tenant_id = ? AND e.id = p.column1 AND e.manager_id IS NOT NULL",
         vec!["(?)"; count].join(", ")
     );
-    let nobody = std::iter::repeat_n(Value::Null, count - people.len());
-    Sql::new(text).bind_all(people.iter().map(|person| Value::from(*person)).chain(nobody)).bind(tenant)
+    let padding = std::iter::repeat_n(Value::Null, count - people.len());
+    Sql::new(text).bind_all(people.iter().map(|person| Value::from(*person)).chain(padding)).bind(tenant)
 }
 
 pub(crate) fn id(row: &mut dyn CellReader, column: &'static str) -> Result<[u8; 16], StorageError> {

@@ -92,7 +92,7 @@ pub(crate) fn carry_out(db: &mut Db, tenant: Tenant, change: &ChangeSet) -> Resu
     Ok(commit_result)
 }
 
-/// Deletes a row that has this version.
+/// Deletes a row, or fails with [`CommitError::Stale`] if it is missing or does not have the version `seen`.
 fn remove(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey, seen: Version) -> Result<(), CommitError> {
     let text = format!("DELETE FROM {} WHERE tenant_id = ? AND id = ? AND version = ?", table.name);
     match db.execute(&Sql::new(text).bind(tenant).bind(id).bind(seen.0)).map_err(|error| commit_error(&error))? {
@@ -120,7 +120,7 @@ pub(crate) fn keep_replay(db: &mut Db, tenant: Tenant, replay: &Replay) -> Resul
     }
 }
 
-/// Returns `true` if a requirement holds. That cannot change before the commit, because there is one writer.
+/// Returns `true` if a requirement holds. The result cannot change before the commit, because there is one writer.
 pub(crate) fn holds(db: &mut Db, tenant: Tenant, require: Require) -> Result<bool, StorageError> {
     match require {
         Require::Open(key) => is_open(db, tenant, key),
@@ -169,7 +169,8 @@ struct Upkeep {
 }
 
 impl Upkeep {
-    /// Writes the lines of new people, because a move in the same change set relies on them.
+    /// Writes the lines of the collected new people. Runs before each move, which relies on these lines, and after
+    /// the last write of a person.
     fn start(&mut self, db: &mut Db, tenant: Tenant) -> Result<(), CommitError> {
         let new = std::mem::take(&mut self.new);
         if new.is_empty() { Ok(()) } else { lines::start_all(db, tenant, &new) }

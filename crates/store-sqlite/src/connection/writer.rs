@@ -272,7 +272,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lack_of_room_at_the_end_of_a_group_stays_one() {
+    fn lack_of_room_at_commit_stays_a_lack_of_room() {
         let full = || StorageError::NoRoom("database or disk is full".to_owned());
         assert!(matches!(for_each_task(&full()), StorageError::NoRoom(_)));
         for other in

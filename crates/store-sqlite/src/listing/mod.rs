@@ -24,8 +24,8 @@ use teams::{PeopleBelow, TeamSource};
 /// long inactive team must not read the rows of the whole tenant.
 const LOOKS_OF_A_SCAN: u32 = 100;
 
-/// Returns the first rows of several lists together, plus one more if there is one. The lists have the same
-/// order and no row in common. The merge happens here, because SQLite would put whole rows into a sorter,
+/// Returns the rows of a page of several lists together, and the row after the page, if any. The lists have the
+/// same order and no row in common. The merge happens here, because SQLite would put whole rows into a sorter,
 /// which costs as much as reading them.
 pub(crate) fn read_merged(
     db: &mut Db,
@@ -68,8 +68,8 @@ fn key(row: &mut dyn CellReader, listing: &Listing) -> Result<Key, StorageError>
     key.and_then(|key| key.ok_or_else(|| "null".to_owned())).map_err(corrupt)
 }
 
-/// Returns the first rows of each run, one run after the other: as many as a page has, plus one more if there
-/// is one.
+/// Returns the first rows of each run, one run after the other: at most as many for each run as a page has, and
+/// the row after them.
 pub(crate) fn rows<T>(
     db: &mut Db,
     tenant: Tenant,

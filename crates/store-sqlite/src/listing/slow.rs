@@ -15,7 +15,7 @@ use crate::sql::Db;
 use crate::sql::limit::{self, Limit};
 
 /// Number of progress calls after which a list on the shared readers is interrupted and restarted on the slow
-/// threads: about 50 ms. Only the read itself shows that a person or a tag has few rows.
+/// threads: about 50 ms. An index leads to the rows of a person or a tag, but only the read shows if they are few.
 const LOOKS: u32 = 500;
 
 /// Threads and slots for slow reads.

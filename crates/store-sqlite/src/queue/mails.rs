@@ -88,7 +88,7 @@ fn record(
 ) -> Result<Vec<MailKey>, StorageError> {
     let mut lost_mails = vec![];
     for (key, result) in results {
-        if !hold(db, worker, key, result)? {
+        if !record_one(db, worker, key, result)? {
             lost_mails.push(key);
         }
     }
@@ -97,7 +97,7 @@ fn record(
 
 /// Records one result. Returns `false` if the worker no longer holds the lease, or the invitation has another
 /// version.
-fn hold(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult) -> Result<bool, StorageError> {
+fn record_one(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult) -> Result<bool, StorageError> {
     let row = match result {
         MailResult::Changed(it) => Some(Row::at_version(it.value, it.version)),
         MailResult::Released => None,

@@ -35,7 +35,7 @@ pub(crate) fn record(
 ) -> Result<RecordOutcome, StorageError> {
     let mut outcome = RecordOutcome::default();
     for (job, result) in results {
-        if !hold(db, worker, job, result)? {
+        if !record_one(db, worker, job, result)? {
             outcome.lost += 1;
         }
     }
@@ -48,7 +48,7 @@ pub(crate) fn record(
 }
 
 /// Records one result. Returns `false` if the worker no longer holds the lease, or the attempt number has changed.
-fn hold(db: &mut Db, worker: WorkerId, job: &Job, result: &AttemptResult) -> Result<bool, StorageError> {
+fn record_one(db: &mut Db, worker: WorkerId, job: &Job, result: &AttemptResult) -> Result<bool, StorageError> {
     let had = match result {
         AttemptResult::Settled(settled) => match settled.retry_at {
             Some(at) => {

@@ -41,7 +41,7 @@ pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageE
     let (db, FeedRead { tenant, limit, .. }) = (&mut *moment.0, wanted);
     let position = match &wanted.start {
         FeedStart::Oldest => None,
-        FeedStart::After(place) => Some(found_again(db, *tenant, place)?),
+        FeedStart::After(place) => Some(current_position(db, *tenant, place)?),
         FeedStart::Since(at) => last_before(db, *tenant, *at)?,
         FeedStart::Now => {
             let next = db.first(Sql::new(LAST).bind(*tenant), place)?;
@@ -73,7 +73,7 @@ pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageE
 
 /// Returns the position of the event that a cursor names. It differs from the cursor after `candor copy` if the
 /// event shared its position with other events in the source; see [`candor_tables::copy::DistinctPositions`].
-fn found_again(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
+fn current_position(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
     let sql = Sql::new(POSITION).bind(tenant).bind(place.id);
     let rank = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();
     Ok(rank.map_or_else(|| place.clone(), |number| Position { key: Key::Rank(number), id: place.id }))

@@ -39,7 +39,7 @@ const REPEAT: &str = "UPDATE sync_issues SET count = count + 1, message = ?1, \
     occurred_at = max(occurred_at, ?2), version = version + 1 \
     WHERE tenant_id = ?3 AND id = ?4 AND resolved = 0";
 
-/// Removes the oldest requests of a connector: the newest `?3` and the one after them remain.
+/// Removes the oldest requests of a connector: the `?3 + 1` newest requests remain.
 const TRIM: &str = "DELETE FROM scim_requests WHERE tenant_id = ?1 AND connector_id = ?2 \
     AND (occurred_at, id) < (SELECT occurred_at, id FROM scim_requests WHERE tenant_id = ?1 \
         AND connector_id = ?2 ORDER BY occurred_at DESC, id DESC LIMIT 1 OFFSET ?3)";

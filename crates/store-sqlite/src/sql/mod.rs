@@ -320,9 +320,9 @@ const NO_ROOM: [&str; 3] = ["disk I/O error", "is full", "out of memory"];
 /// Classifies an error as transient, as a lack of room, or as a defect.
 pub(crate) fn classify_error(error: &Error) -> StorageError {
     let text = error.to_string();
-    if PASSING.iter().any(|step| text.contains(step)) {
+    if PASSING.iter().any(|message| text.contains(message)) {
         StorageError::Unavailable(text)
-    } else if NO_ROOM.iter().any(|step| text.contains(step)) {
+    } else if NO_ROOM.iter().any(|message| text.contains(message)) {
         StorageError::NoRoom(text)
     } else {
         StorageError::Failed(text)

@@ -171,9 +171,9 @@ fn primary_keys_and_indexes_start_with_the_tenant_unless_listed() {
         assert!(columns[0] == "tenant_id" || WITHOUT.contains(&name.as_str()), "{name}: {columns:?}");
     }
     /// Tables without a tenant, or with a key across tenants.
-    const NOBODYS: [&str; 4] = ["master_keys", "write_probes", "recipient_mails", "identity_proofs"];
+    const ACROSS_TENANTS: [&str; 4] = ["master_keys", "write_probes", "recipient_mails", "identity_proofs"];
     for (table, constraint) in
-        schema.constraints.iter().filter(|(constraint, _)| !NOBODYS.contains(&constraint.as_str()))
+        schema.constraints.iter().filter(|(constraint, _)| !ACROSS_TENANTS.contains(&constraint.as_str()))
     {
         let columns = constraint.split_once('(').unwrap().1;
         assert!(columns.starts_with("tenant_id"), "{table}: {constraint}");

@@ -27,7 +27,7 @@ struct Tree {
 }
 
 impl Tree {
-    /// Makes a tree in which each person reports to one of the people before.
+    /// Makes a tree in which each person after the first reports to an earlier one, whose index `choose` returns.
     fn make(seed: u64, choose: &mut impl FnMut(usize) -> usize) -> Self {
         let (db, make) = (database(), Fixtures::new(seed));
         let tenant = make.tenant();

@@ -48,8 +48,8 @@ async fn key_is_found_by_current_and_previous_secret(world: CaseContext) {
     // The store returns the key for the previous secret too; the domain decides whether that secret is still
     // valid.
     assert_eq!(find_key(&world, previous).await, Some(record(&rotated_key)));
-    for nobody in [KeyHash(make.bytes32()), KeyHash([0; 32]), KeyHash([0xff; 32])] {
-        assert_eq!(find_key(&world, nobody).await, None);
+    for unknown_hash in [KeyHash(make.bytes32()), KeyHash([0; 32]), KeyHash([0xff; 32])] {
+        assert_eq!(find_key(&world, unknown_hash).await, None);
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn cases() -> Vec<Case> {
 }
 
 impl CaseContext {
-    /// Saves an invitation of a new person, whose email is due now.
+    /// Saves an invitation of a new person. The email of the invitation is due now.
     async fn invited(&self) -> Invitation {
         let person = self.hire().await;
         let it = self.make.invitation(person.id).by_mail(self.make.bytes32().to_vec(), self.now());
@@ -151,7 +151,7 @@ async fn mails_of_left_out_tenants_stay_due(world: CaseContext) {
 async fn claimed_mail_is_exclusive_until_the_lease_ends(world: CaseContext) {
     let invitation = world.invited().await;
     let (mail, mut now) = (world.mail(&invitation), invitation.mail.unwrap().due_at.unwrap());
-    assert_eq!(Worker::new(&world).mails(&world, just_before(now), 9).await, [], "it is not due yet");
+    assert_eq!(Worker::new(&world).mails(&world, just_before(now), 9).await, [], "the mail is not due yet");
     for _ in 0..3 {
         let (one, other) = (Worker::new(&world), Worker::new(&world));
         assert_eq!(one.mails(&world, now, 9).await, [mail]);
@@ -215,7 +215,7 @@ async fn failed_mail_is_due_again_at_its_retry_time(world: CaseContext) {
     assert_eq!(world.store.mail_queue_state(just_before(due_at)).await.unwrap(), queue_state(0, None));
     assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), queue_state(1, Some(due_at)));
     assert_eq!(worker.mails(&world, due_at, 9).await, [mail]);
-    assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), queue_state(0, None), "it is leased");
+    assert_eq!(world.store.mail_queue_state(due_at).await.unwrap(), queue_state(0, None), "the mail is leased");
 }
 
 async fn mail_result_is_recorded_only_under_its_lease(world: CaseContext) {
@@ -232,7 +232,7 @@ async fn mail_result_is_recorded_only_under_its_lease(world: CaseContext) {
     assert_eq!(Worker::new(&world).mails(&world, late, 9).await, [], "the other worker has the lease");
     let sent_result = world.attempted(mail, Ok(()), late).await;
     assert_eq!(other.records_mails(&world, vec![(mail, sent_result.clone())]).await, []);
-    assert_eq!(other.records_mails(&world, vec![(mail, sent_result)]).await, [mail], "it is recorded once");
+    assert_eq!(other.records_mails(&world, vec![(mail, sent_result)]).await, [mail], "a result is recorded once");
 }
 
 async fn mail_result_is_recorded_only_for_the_unchanged_invitation(world: CaseContext) {

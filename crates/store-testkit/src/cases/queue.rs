@@ -296,7 +296,7 @@ async fn queued_delivery_round_trips(world: CaseContext) {
     }
     world.enqueue(&jobs).await;
     let worker = Worker::new(&world);
-    assert_eq!(worker.all(just_before(due_time)).await, [], "it is not due yet");
+    assert_eq!(worker.all(just_before(due_time)).await, [], "no delivery is due yet");
     // Queued deliveries stay claimable while their subscription is paused.
     assert_eq!(worker.all(due_time).await, in_order(jobs));
 }

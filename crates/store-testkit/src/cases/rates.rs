@@ -31,12 +31,12 @@ async fn rate_lease_has_one_holder_until_its_end(world: CaseContext) {
     assert_eq!(lease(0, &to, 0, 10).await, RateLease::Held);
     assert_eq!(lease(1, &to, 0, 10).await, elsewhere(10));
     assert_eq!(lease(1, &other, 0, 10).await, RateLease::Held, "each subscription has its own lease");
-    assert_eq!(lease(0, &to, 5, 15).await, RateLease::Held, "the holder renews it");
+    assert_eq!(lease(0, &to, 5, 15).await, RateLease::Held, "the holder renews the lease");
     assert_eq!(lease(1, &to, 14, 24).await, elsewhere(15));
-    assert_eq!(lease(1, &to, 15, 25).await, RateLease::Held, "it has ended");
+    assert_eq!(lease(1, &to, 15, 25).await, RateLease::Held, "the lease has ended");
     assert_eq!(lease(0, &to, 16, 26).await, elsewhere(25));
     let missing = world.make.subscription();
-    assert_eq!(lease(0, &missing, 0, 10).await, RateLease::Held, "a deleted one is not limited");
+    assert_eq!(lease(0, &missing, 0, 10).await, RateLease::Held, "a deleted subscription is not limited");
     let foreign = world.in_other_tenant();
     let lease = Lease { worker: workers[0], until: time(30) };
     assert_eq!(foreign.store.lease_rate(foreign.queue(&to), lease, time(20)).await.unwrap(), RateLease::Held);

@@ -68,8 +68,8 @@ impl Model {
             async move {
                 let mut people_below = BTreeSet::new();
                 for id in ids {
-                    // The store reads the closure for `is_below`: a person below `manager` cannot become their
-                    // manager.
+                    // `is_below` is `true` for `manager` and for all people below `manager`: none of them can
+                    // become the manager of `manager`.
                     if world.store.read_reporting(world.tenant, manager, id).await.unwrap().is_below {
                         people_below.insert(id);
                     }
@@ -268,8 +268,8 @@ async fn people_hired_during_moves_are_in_the_closure(world: CaseContext) {
     model.must_be_the_closure(&world, "after hiring during moves").await;
 }
 
-/// One change set reverses a chain of managers. All lines name the version of the tree from before, as in a CSV
-/// import.
+/// One change set reverses a chain of managers. All lines name the version that the tree had before the change set,
+/// as in a CSV import.
 async fn one_change_set_may_change_several_lines(world: CaseContext) {
     let ids = people(&world, 5).await;
     for pair in ids.windows(2) {

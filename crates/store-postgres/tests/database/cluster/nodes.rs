@@ -179,8 +179,8 @@ async fn frozen_worker_blocks_only_its_own_tenants() {
         for _ in 0..REQUESTS {
             announce(&store, &scene.make, second).await.unwrap();
             // The tenant of a secret is looked up on the first node, which must not wait for the other nodes.
-            let nobody = SqlValue::Bytes(vec![0; 32]);
-            assert_eq!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, nobody).await.unwrap(), None);
+            let unknown_hash = SqlValue::Bytes(vec![0; 32]);
+            assert_eq!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, unknown_hash).await.unwrap(), None);
         }
     }));
     tokio::time::timeout(DEADLINE, join(its_own, others)).await.expect("no request waits for the frozen node");
@@ -200,8 +200,8 @@ async fn frozen_coordinator_is_bypassed_through_other_nodes() {
         announced(&store, &scene.make, tenant).await;
         Poller::new(&store, tenant).collect_events(2).await;
         let start = Instant::now();
-        let nobody = || SqlValue::Bytes(vec![0; 32]);
-        while !matches!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, nobody()).await, Ok(None)) {
+        let unknown_hash = || SqlValue::Bytes(vec![0; 32]);
+        while !matches!(store.row_in_any_tenant(rows::invitations::BY_TOKEN, unknown_hash()).await, Ok(None)) {
             assert!(start.elapsed() < DEADLINE, "another node answers the lookup of a secret");
         }
     }
