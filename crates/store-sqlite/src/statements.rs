@@ -46,7 +46,7 @@ pub(crate) fn columns(table: &Table, prefix: &str) -> String {
     let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
     let names = table
         .read()
-        .map(|table| plain(table.name))
+        .map(|column| plain(column.name))
         .chain(table.related.iter().map(|column| related_ids_expression(column, &row)));
     names.chain(table.versioned.then(|| plain("version"))).collect::<Vec<_>>().join(", ")
 }

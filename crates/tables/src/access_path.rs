@@ -55,7 +55,7 @@ pub fn has_one_row(listing: &Listing) -> bool {
 
 fn is_fixed_by(listing: &Listing, index: &Index) -> bool {
     let is_fixed =
-        |name: &str| questions(listing).any(|question| question.is_equal && question.column.name == name);
+        |name: &str| column_conditions(listing).any(|asked| asked.is_equal && asked.column.name == name);
     index.columns.iter().all(|column| is_fixed(column))
 }
 
@@ -69,7 +69,7 @@ struct ColumnCondition {
     is_range: bool,
 }
 
-fn questions(listing: &Listing) -> impl Iterator<Item = ColumnCondition> {
+fn column_conditions(listing: &Listing) -> impl Iterator<Item = ColumnCondition> {
     let equal = |column: Column| ColumnCondition { column, is_equal: true, is_range: false };
     let range = |column: Column| ColumnCondition { column, is_equal: false, is_range: true };
     let run = listing.runs.iter().map(move |(column, _)| equal(*column));
@@ -78,7 +78,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = ColumnCondition> {
         Condition::OneOf(column, values) if values.len() == 1 => Some(equal(*column)),
         Condition::OneOf(column, _) => Some(ColumnCondition { column: *column, is_equal: false, is_range: false }),
         Condition::AtLeast(column, _) | Condition::AtMost(column, _) => Some(range(*column)),
-        // `IsNot` excludes few rows, which belong to another part of the list.
+        // `IsNot` excludes few rows, such as those that belong to another part of the list.
         Condition::IsNot(..)
         | Condition::Within(..)
         | Condition::Reach(..)
@@ -92,7 +92,7 @@ fn questions(listing: &Listing) -> impl Iterator<Item = ColumnCondition> {
 fn unanswered_columns(listing: &Listing, is_answered: impl Fn(&ColumnCondition) -> bool) -> Vec<Column> {
     let mut columns = vec![];
     let is_looked_at = |asked: &ColumnCondition| listing.table().looked_at.contains(&asked.column.name);
-    for it in questions(listing).filter(|asked| !is_answered(asked) && !is_looked_at(asked)) {
+    for it in column_conditions(listing).filter(|asked| !is_answered(asked) && !is_looked_at(asked)) {
         if !columns.contains(&it.column) {
             columns.push(it.column);
         }
@@ -103,7 +103,7 @@ fn unanswered_columns(listing: &Listing, is_answered: impl Fn(&ColumnCondition) 
 /// Returns the access path for one index, if it has the order of the list or finds a single row.
 fn path_along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
     let is_fixed =
-        |name: &str| questions(listing).any(|question| question.is_equal && question.column.name == name);
+        |name: &str| column_conditions(listing).any(|asked| asked.is_equal && asked.column.name == name);
     if index.unique && is_fixed_by(listing, index) {
         return Some(AccessPath { index: Some(index), unanswered: vec![] });
     }
@@ -121,7 +121,7 @@ fn path_along(listing: &Listing, index: &'static Index) -> Option<AccessPath> {
 }
 
 /// Returns the parameters that no index answers, such as `filter[type]`. If an index answers all conditions,
-/// returns those that are answered through other tables.
+/// returns the parameters that are answered through other tables.
 #[must_use]
 pub fn unanswered_parameters<'l>(listings: impl IntoIterator<Item = &'l Listing>) -> Vec<String> {
     let listings: Vec<_> = listings.into_iter().collect();

@@ -35,7 +35,7 @@ impl GroupKey {
     }
 }
 
-/// Rows with the same values.
+/// Number of the rows with the same values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GroupCount {
     /// Values in the order of the keys.

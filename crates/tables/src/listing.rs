@@ -194,7 +194,7 @@ impl Listing {
 
     /// Returns `true` if the list has several runs.
     #[must_use]
-    pub fn equals(&self) -> bool {
+    pub fn has_several_runs(&self) -> bool {
         self.runs.as_ref().is_some_and(|(_, values)| values.len() > 1)
     }
 

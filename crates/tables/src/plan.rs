@@ -22,7 +22,7 @@ const HASHED_ROWS: usize = 8_000;
 
 /// Count of the matches of a condition on another table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NamedRows {
+pub struct MatchCount {
     /// Position of the condition in the list.
     pub condition: usize,
     /// Number of people or rows, up to [`counted_to`].
@@ -63,7 +63,7 @@ pub struct ListPlan {
 #[derive(Debug)]
 pub struct ListPlanner<'l> {
     listing: &'l Listing,
-    named: Vec<NamedRows>,
+    named: Vec<MatchCount>,
     next: usize,
     plan: ListPlan,
 }
@@ -92,7 +92,7 @@ impl<'l> ListPlanner<'l> {
 
     /// Records the count of the last returned condition.
     pub fn add_count(&mut self, count: usize) {
-        self.named.push(NamedRows { condition: self.next.saturating_sub(1), count });
+        self.named.push(MatchCount { condition: self.next.saturating_sub(1), count });
         self.plan = choose(self.listing, &self.named);
     }
 
@@ -176,7 +176,7 @@ const fn most_hashed(condition: &Condition) -> Option<usize> {
     }
 }
 
-impl NamedRows {
+impl MatchCount {
     fn condition<'l>(&self, listing: &'l Listing) -> Option<&'l Condition> {
         listing.conditions.get(self.condition)
     }
@@ -220,7 +220,7 @@ impl RowSource {
 
 /// Chooses the plan of a page from the counts of its conditions.
 #[must_use]
-pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
+pub fn choose(listing: &Listing, named: &[MatchCount]) -> ListPlan {
     let (few, many) =
         (smallest_source(listing, named.iter()), named.iter().filter(|condition| condition.is_hashed(listing)));
     if let Some((share, source)) = few
@@ -235,8 +235,11 @@ pub fn choose(listing: &Listing, named: &[NamedRows]) -> ListPlan {
 }
 
 /// Returns the source with the smallest count relative to its limit, and the quotient of count and limit.
-fn smallest_source<'n>(listing: &Listing, named: impl Iterator<Item = &'n NamedRows>) -> Option<(f64, RowSource)> {
-    let share = |named_rows: &NamedRows| {
+fn smallest_source<'n>(
+    listing: &Listing,
+    named: impl Iterator<Item = &'n MatchCount>,
+) -> Option<(f64, RowSource)> {
+    let share = |named_rows: &MatchCount| {
         let (source, most) = named_rows.gathering_source(listing)?;
         Some((named_rows.count as f64 / most as f64, source))
     };
@@ -282,19 +285,19 @@ mod tests {
         rows::objectives::list(&filter, Viewer::Everything, Sort::descending_by(by), &PAGE).parts()[0].clone()
     }
 
-    const fn people(count: usize) -> NamedRows {
-        NamedRows { condition: 0, count }
+    const fn people(count: usize) -> MatchCount {
+        MatchCount { condition: 0, count }
     }
 
-    const fn tagged_rows(count: usize) -> NamedRows {
-        NamedRows { condition: 1, count }
+    const fn tagged_rows(count: usize) -> MatchCount {
+        MatchCount { condition: 1, count }
     }
 
     fn scan(hashed: &[usize]) -> RowSource {
         RowSource::Scan(RowFilter { hashed: hashed.to_vec() })
     }
 
-    fn first_source(by: SortBy, named: &[NamedRows]) -> RowSource {
+    fn first_source(by: SortBy, named: &[MatchCount]) -> RowSource {
         choose(&observations(by), named).first
     }
 
@@ -333,7 +336,7 @@ mod tests {
 
     #[test]
     fn unfilled_scan_is_followed_by_a_bounded_source() {
-        let then = |by, named: &[NamedRows]| choose(&observations(by), named).then;
+        let then = |by, named: &[MatchCount]| choose(&observations(by), named).then;
         assert_eq!(then(SortBy::CreatedAt, &[people(4_000)]), Some(RowSource::Gather(0)));
         assert_eq!(then(SortBy::ObservationDate, &[people(4_000)]), Some(RowSource::GatherFirsts(0)));
         assert_eq!(then(SortBy::CreatedAt, &[tagged_rows(4_001)]), Some(RowSource::Gather(1)));

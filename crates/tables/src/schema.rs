@@ -39,7 +39,7 @@ pub struct SchemaTable {
     pub key: &'static [&'static str],
     /// Declared columns of the resource, if the table holds one.
     pub(crate) resource: Option<&'static Table>,
-    /// Columns other than those of the key and the resource.
+    /// Columns that the resource does not declare, such as all columns of a table without a resource.
     pub(crate) others: &'static [Column],
     /// Columns that order the rows of a copy; the tenant and the key by default.
     pub(crate) copy_order: Option<&'static [&'static str]>,

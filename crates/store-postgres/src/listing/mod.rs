@@ -32,7 +32,7 @@ impl PostgresStore {
         let Some(then) = &plan.then else {
             return self.answer(&page_lists, page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
         };
-        if listing.equals() {
+        if listing.has_several_runs() {
             return self.merge_rows(&page_lists, &parts).await;
         }
         let stride = page::first_stride(&plan.first);

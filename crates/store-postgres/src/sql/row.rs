@@ -21,7 +21,7 @@ pub(crate) fn columns_of(table: &Table, prefix: &str, tenant: &str) -> String {
     let row = if prefix.is_empty() { format!("{}.", table.name) } else { prefix.to_owned() };
     let names = table
         .read()
-        .map(|table| plain(table.name))
+        .map(|column| plain(column.name))
         .chain(table.related.iter().map(|column| related_ids_query(column, &row, tenant)));
     names.chain(version.map(plain)).collect::<Vec<_>>().join(", ")
 }

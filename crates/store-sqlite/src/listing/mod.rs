@@ -33,7 +33,7 @@ pub(crate) fn read_merged(
     listings: &[Listing],
 ) -> Result<Vec<AnyStored>, StorageError> {
     if let [only] = listings
-        && !only.equals()
+        && !only.has_several_runs()
     {
         return rows(db, tenant, only, |row| Ok(only.kind.read(row)?));
     }

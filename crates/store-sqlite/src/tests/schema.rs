@@ -126,7 +126,7 @@ fn tables_have_the_columns_of_their_rows() {
     let mut db = database();
     for table in tables() {
         let mut expected_columns: Vec<_> =
-            table.read().chain(table.derived).map(|table| (table.name, stored_as(table.kind))).collect();
+            table.read().chain(table.derived).map(|column| (column.name, stored_as(column.kind))).collect();
         // The queue is read across all tenants, so its rows contain their tenant.
         expected_columns.extend((table.name != JOB_TABLE.name).then_some(("tenant_id", "BLOB")));
         expected_columns.extend(table.versioned.then_some(("version", "INTEGER")));

@@ -16,7 +16,7 @@ impl Checksum {
     /// Adds a row to the checksum.
     pub fn add(&mut self, row: &[SqlValue]) {
         let mut digest = Context::new(&SHA256);
-        row.iter().for_each(|row| put(row, &mut digest));
+        row.iter().for_each(|cell| put(cell, &mut digest));
         let digest = digest.finish();
         for (sum, part) in self.sum.iter_mut().zip(digest.as_ref().as_chunks::<8>().0) {
             *sum = sum.wrapping_add(u64::from_be_bytes(*part));

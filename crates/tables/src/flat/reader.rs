@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
     #[must_use]
     pub fn corrupt(&self, reason: impl Into<String>) -> CorruptRow {
         let mut names =
-            self.table.read().map(|table| table.name).chain(self.table.related.iter().map(|column| column.name));
+            self.table.read().map(|column| column.name).chain(self.table.related.iter().map(|column| column.name));
         let column = names.nth(self.at.wrapping_sub(1)).unwrap_or("version");
         CorruptRow { table: self.table.name, column, reason: reason.into() }
     }

@@ -56,7 +56,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Att
     it.into_list()
 }
 
-/// List of the attributes whose name another one has, ordered by id.
+/// List of the attributes whose name another attribute has, ordered by id.
 #[must_use]
 pub fn twins(most: u16) -> TypedListing<Attribute> {
     let mut it = Listing::new_ordered::<Attribute>(ID, false, most);

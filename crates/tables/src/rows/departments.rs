@@ -52,7 +52,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Dep
     it.into_list()
 }
 
-/// List of the departments whose name another one has, ordered by id.
+/// List of the departments whose name another department has, ordered by id.
 #[must_use]
 pub fn twins(most: u16) -> TypedListing<Department> {
     let mut it = Listing::new_ordered::<Department>(ID, false, most);

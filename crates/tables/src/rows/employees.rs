@@ -161,7 +161,7 @@ pub fn twins(most: u16) -> TypedListing<Employee> {
     it.into_list()
 }
 
-/// List of the people managed by a connector, ordered by id, after this one.
+/// List of the people managed by a connector, ordered by id. Starts behind the person `after`.
 #[must_use]
 pub fn managed_by(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
     let mut it = Listing::new_ordered::<Employee>(ID, false, limit);

@@ -1,4 +1,4 @@
-//! Mapping of links between accounts and people, their lists, and the removal of those of deleted providers.
+//! Mapping of links between accounts and people, their lists, and the removal of the links of deleted providers.
 
 use candor_domain::id::{EmployeeId, IdentityLinkKind, IdentityProviderId, IdentityProviderKind};
 use candor_domain::identity::{IdentityLink, ProviderRemoval};
@@ -86,7 +86,7 @@ fn of_provider(
     links.into_list()
 }
 
-/// List of the links of a person, also of the removed ones.
+/// List of the links of a person, including removed ones.
 #[must_use]
 pub fn of_person(person: EmployeeId, page: &PageRequest) -> TypedListing<IdentityLink> {
     let mut links = Listing::new::<IdentityLink>(IdentityLink::DEFAULT, page);

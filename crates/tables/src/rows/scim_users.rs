@@ -58,7 +58,7 @@ pub fn waiting_for(keys: Vec<String>, limit: u16) -> TypedListing<ScimLink> {
     links.into_list()
 }
 
-/// List of the links of a connector that were not removed, ordered by id, after this person.
+/// List of the links of a connector that were not removed, ordered by id. Starts behind the person `after`.
 #[must_use]
 pub fn list_linked(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<ScimLink> {
     let mut links = Listing::new_ordered::<ScimLink>(ID, false, limit);
@@ -68,7 +68,7 @@ pub fn list_linked(connector: ConnectorId, after: Option<EmployeeId>, limit: u16
     links.into_list()
 }
 
-/// List of the people without a connector, ordered by id, after this person.
+/// List of the people without a connector, ordered by id. Starts behind the person `after`.
 #[must_use]
 pub fn list_unmanaged(after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
     let mut people = Listing::new_ordered::<Employee>(ID, false, limit);

@@ -81,7 +81,8 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
     restrict_to_ids(TypedListing::<Objective>::from_parts(list), filter, ids)
 }
 
-/// Returns the list of the people among `ids` who match the filter; by default only those who have not left.
+/// Returns the list of the people among `ids` who match the filter. Without a filter by status, people who have left
+/// are excluded.
 #[must_use]
 pub fn employees(filter: &Filter, ids: &[[u8; 16]]) -> TypedListing<Employee> {
     if filter.kind.is_some() {

@@ -159,7 +159,7 @@ pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> 
     let parts = viewer.person().map_or(vec![Part::Everything], |person| {
         vec![Part::OfReports(person), Part::SharedWith(person), Part::WrittenBy(person)]
     });
-    TypedListing::from_parts(parts.into_iter().filter_map(|status| part(filter, status, sort, page)).collect())
+    TypedListing::from_parts(parts.into_iter().filter_map(|visible| part(filter, visible, sort, page)).collect())
 }
 
 /// List of the summaries of any status that include an observation or objective.
