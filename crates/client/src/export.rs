@@ -21,7 +21,7 @@ use crate::request::{Core, Spec};
 /// Maximum number of interruptions in a row, without a new checkpoint between them. A further one fails the
 /// export.
 const MAX_FAILURES: u32 = 8;
-/// Pause after the first interruption. It doubles with each further one.
+/// Pause after the first interruption. The pause doubles with each further interruption in a row.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Upper bound of every pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);

@@ -27,7 +27,7 @@ const MAX_QUOTA_WAIT: Duration = Duration::from_secs(65);
 const QUOTA_WINDOW: Duration = Duration::from_secs(60);
 /// Time after the window of a quota for the random part of the pause.
 const QUOTA_MARGIN: Duration = Duration::from_secs(5);
-/// Upper bound of the first pause. It doubles with each retry.
+/// Upper bound of the first pause. The bound doubles with each retry, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 /// Upper bound of every pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);

@@ -36,7 +36,7 @@ pub fn refuse_connections(listener: &TcpListener) -> io::Result<()> {
     ])
 }
 
-/// Returns an error, because only Linux supports this.
+/// Returns an error, because only Linux has the packet filter that refuses new connections.
 ///
 /// # Errors
 /// Always.

@@ -42,8 +42,8 @@ pub(crate) struct PacedStream {
     /// Bytes read from the socket and not yet passed to the protocol layer.
     ahead: BytesMut,
     blank_line: BlankLine,
-    /// Number of bytes passed to the protocol layer since it last parsed. After a blank line it counts as
-    /// [`PIECE_BYTES`], so that the protocol layer parses before it gets more.
+    /// Number of bytes passed to the protocol layer since it last parsed. A blank line sets the number to
+    /// [`PIECE_BYTES`], so that the protocol layer parses before it gets more bytes.
     unseen: usize,
     /// Timer for the rest of a request head; `None` while no head is incomplete.
     head: Option<Pin<Box<Sleep>>>,

@@ -14,7 +14,7 @@ pub(crate) const HEADER: HeaderName = HeaderName::from_static("x-dry-run");
 /// Response of a route to `dry_run=true`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DryRun {
-    /// The route only reads, or its dialect has no dry runs. It ignores the parameter.
+    /// The route ignores the parameter: it only reads, or its dialect has no dry runs.
     Ignored,
     /// The effects of the change.
     Effects,

@@ -74,7 +74,7 @@ fn decode_text(text: &str) -> Result<Cow<'_, str>, ErrorResponse> {
                     .map(|digit| digit.and_then(|digit| char::from(digit).to_digit(16)));
                 let [Some(high), Some(low)] = digits else {
                     return Err(ErrorResponse::malformed_request(
-                        "The query has a % that two hexadecimal digits do not follow.",
+                        "The query has a % without two hexadecimal digits after it. Write a percent sign as %25.",
                     ));
                 };
                 u8::try_from(high * 16 + low).unwrap_or_default()
@@ -141,7 +141,9 @@ impl BodyError {
     fn error(self, too_large: impl FnOnce() -> ErrorResponse) -> ErrorResponse {
         match self {
             Self::TooLarge => too_large(),
-            Self::Broken => ErrorResponse::malformed_request("The body is not complete."),
+            Self::Broken => {
+                ErrorResponse::malformed_request("The body ended early. Send the request with its whole body.")
+            }
             Self::Slow => ErrorResponse::late_body(),
         }
     }

@@ -93,8 +93,8 @@ impl Api {
     }
 
     /// Counts a request without a route against the quota of its key, without refusing it. A request without a valid
-    /// key counts as a failed authentication of the client's address, which may be refused with 429. A request over SCIM
-    /// needs the key of a connector, whose log then has the request.
+    /// key counts as a failed authentication of the client's address, which may be refused with 429. A SCIM request is
+    /// checked like a request to a route, so that the log of its connector has the request.
     pub(crate) async fn no_route(&self, exchange: &mut Exchange<'_>) -> Result<(), ErrorResponse> {
         if exchange.dialect == Dialect::Scim {
             return self.admit(exchange, QuotaClass::Scim, &Access::SCIM).await.map(drop);

@@ -1,4 +1,4 @@
-// Everything is from this origin, and the key that somebody enters goes nowhere else and is forgotten on reload.
+// Everything is from this origin. The key that a reader enters goes to this origin only and is forgotten on reload.
 Scalar.createApiReference("#reference", {
   url: "/docs/reference.json",
   proxyUrl: "",

@@ -71,7 +71,7 @@ impl ByteBudget {
     /// Refuses a read if the caller has no room for its answer.
     ///
     /// # Errors
-    /// 503.
+    /// 503 if less than [`ROOM_TO_BEGIN`] is left.
     pub(crate) fn require_room(&self, caller: &Caller) -> Result<(), ErrorResponse> {
         let least = ROOM_TO_BEGIN.min(self.limits.per_key);
         if self.room(&self.lock_counts(), caller) < least { Err(refusal(self.of)) } else { Ok(()) }
@@ -80,7 +80,7 @@ impl ByteBudget {
     /// Counts the answer to a read, or a body, until the permit is dropped; small ones need no permit.
     ///
     /// # Errors
-    /// 503 if it does not fit.
+    /// 503 if the answer or the body does not fit.
     pub(crate) fn admit(
         self: &Arc<Self>,
         caller: &Caller,

@@ -71,8 +71,8 @@ impl Readiness {
     pub(crate) async fn check(&self, services: &Services) -> Result<(), ErrorResponse> {
         match self.0.phase.load(Ordering::SeqCst) {
             READY => {
-                let to_unavailable = |_error| {
-                    ErrorResponse::unavailable("The database does not answer or takes no writes.", Some(_error))
+                let to_unavailable = |cause| {
+                    ErrorResponse::unavailable("The database does not answer or takes no writes.", Some(cause))
                 };
                 self.probe(services).await.map_err(to_unavailable)
             }

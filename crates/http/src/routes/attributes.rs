@@ -1,4 +1,4 @@
-//! Attributes (decisions G).
+//! Attributes (decision G).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::catalog::{Attribute, Tone, attribute};

@@ -1,4 +1,4 @@
-//! Connectors to HR systems (decisions G).
+//! Connectors to HR systems (decision G).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;

@@ -1,4 +1,4 @@
-//! Departments (decisions G).
+//! Departments (decision G).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::catalog::{Department, department};

@@ -1,4 +1,4 @@
-//! Employees (§4.3, decisions G).
+//! Employees (§4.3, decision G).
 
 pub(crate) mod report;
 

@@ -1,4 +1,4 @@
-//! Invitations of employees (decisions G).
+//! Invitations of employees (decision G).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;

@@ -1,4 +1,4 @@
-//! In-app notifications (decisions G).
+//! In-app notifications (decision G).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::id::{Kind, NotificationKind};

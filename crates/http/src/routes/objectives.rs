@@ -25,7 +25,7 @@ use crate::contract::schema::{
 /// Path, operation id and summary of a route.
 type RouteTexts = (&'static str, &'static str, &'static str);
 
-/// Differences between the two kinds of objectives.
+/// Differences between the routes of employee objectives and the routes of manager objectives.
 trait Resource {
     /// The kind of objectives, as the domain names it.
     const FAMILY: Family;

@@ -1,4 +1,4 @@
-//! Summaries (decisions G).
+//! Summaries (decision G).
 
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;

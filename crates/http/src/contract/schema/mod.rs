@@ -22,7 +22,7 @@ use shapes::{field, nullable, page, plain, reference_to};
 pub(crate) const AT: &str = "2026-03-02T09:00:00.000Z";
 /// Example id of an employee.
 pub(crate) const EMPLOYEE_ID: &str = "emp_01KJPWD6M19CJZV12YYC0CWB8B";
-/// Example id of that employee's manager.
+/// Example id of the manager of [`EMPLOYEE_ID`].
 pub(crate) const MANAGER_ID: &str = "emp_01KJPWD6M1CVY8F4W1W0ECZ6Q9";
 /// Example id of an organization.
 pub(crate) const ORGANIZATION_ID: &str = "org_01KJPWD6M0PPWW6K8BZY81A0M0";
