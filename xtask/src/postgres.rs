@@ -31,8 +31,9 @@ impl Postgres {
         Ok(Self::Temporary(Cluster::start()?.ok_or(nothing)?))
     }
 
-    /// Sets the environment of a program that uses this server.
-    pub(crate) fn show_to<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+    /// Adds the address of a temporary server to the environment of a program. Programs inherit the address of
+    /// a given server.
+    pub(crate) fn add_address_to<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         match self {
             Self::Given => command,
             Self::Temporary(cluster) => command.env(URL_VARIABLE, cluster.url()),

@@ -21,7 +21,8 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     runner: Runner,
     arguments: &'static [&'static str],
-    /// Paths that decide the result, with spaces between them. If they are unchanged since the step passed, it is skipped. Empty: always run.
+    /// Paths that decide the result, with spaces between them. If the files below them are unchanged since the step
+    /// passed, the step is skipped. A step without paths always runs.
     pub(crate) inputs: &'static str,
     /// `true` if the step is skipped in an empty cache, where nothing shows what has changed.
     pub(crate) waits_for_a_cache: bool,

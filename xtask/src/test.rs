@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     if selection.packages.is_empty() {
         tests.arg("--workspace");
     }
-    process::run(postgres.show_to(tests.args(arguments)))?;
+    process::run(postgres.add_address_to(tests.args(arguments)))?;
     // `cargo test` has run the doc tests already.
     if nextest { doc_tests(&selection, &postgres) } else { Ok(()) }
 }
@@ -116,7 +116,7 @@ fn doc_tests(asked: &TestArguments, postgres: &Postgres) -> Outcome {
             command.args(["--package", package]);
         });
     }
-    process::run(postgres.show_to(&mut command))
+    process::run(postgres.add_address_to(&mut command))
 }
 
 #[cfg(test)]

@@ -35,7 +35,10 @@ fn disagreements(text: &str, workspace: &toml::Table, app: &toml::Table) -> Vec<
             stages.first().is_some_and(|stage| stage.starts_with(&builds_with)),
             format!("does not build with {builds_with}…"),
         ),
-        (stages.len() == 2 && stages[1].starts_with("gcr.io/distroless/cc-"), "does not end on distroless".into()),
+        (
+            stages.len() == 2 && stages[1].starts_with("gcr.io/distroless/cc-"),
+            "its last stage is not a distroless image".into(),
+        ),
         (text.contains("cargo build --locked --release "), "does not build with --locked --release".into()),
         (text.contains(&format!("target/release/{binary} ")), format!("does not install {binary}")),
         (text.contains(&format!("ENTRYPOINT [\"/usr/bin/{binary}\"]")), format!("does not start {binary}")),

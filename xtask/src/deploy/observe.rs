@@ -28,7 +28,7 @@ pub(super) fn alerts(machine: &Machine) -> Outcome<CheckResult> {
     tools::read_output(&mut program(&promtool, &["test", "rules", &path_of(TESTS)]))?;
     let count = output_text.lines().find(|line| line.contains("rules found")).unwrap_or_default();
     CheckResult::pass(format!(
-        "{}, each fires and rests in its test",
+        "{}, each fires in a test and stays silent in another",
         count.trim().trim_start_matches("SUCCESS: ")
     ))
 }
@@ -48,7 +48,7 @@ fn untested_alerts(alerts: &Value, tests: &Value) -> Vec<String> {
     for alert in items(&alerts["groups"]).iter().flat_map(|group| items(&group["rules"])) {
         let name = alert["alert"].as_str().unwrap_or_default();
         let mut problems = rules::broken_rules(&ALERT, alert);
-        for (fires, problem) in [(true, "fires in no test"), (false, "rests in no test")] {
+        for (fires, problem) in [(true, "fires in no test"), (false, "stays silent in no test")] {
             if !has_case(name, fires) {
                 problems.push(problem.to_owned());
             }
@@ -118,10 +118,13 @@ mod tests {
         let texts = json!({"summary": "a", "description": "b"});
         let alert = json!({"alert": "A", "labels": {"severity": "page"}, "annotations": texts});
         let alerts = json!({"groups": [{"rules": [alert]}]});
-        let [fires, rests] =
+        let [fires, stays_silent] =
             [json!([{}]), json!([])].map(|expected| json!({"alertname": "A", "exp_alerts": expected}));
         let count = |cases: Value| untested_alerts(&alerts, &json!({"tests": [{"alert_rule_test": cases}]})).len();
-        assert_eq!([count(json!([fires, rests])), count(json!([fires])), count(json!([rests]))], [0, 1, 1]);
+        assert_eq!(
+            [count(json!([fires, stays_silent])), count(json!([fires])), count(json!([stays_silent]))],
+            [0, 1, 1]
+        );
         assert_eq!(untested_alerts(&json!({"groups": [{"rules": [{"alert": "B"}]}]}), &json!({})).len(), 5);
     }
 

@@ -66,7 +66,7 @@ pub(super) const SERVICE: [Rule; 5] = [
 /// Rules for the systemd unit, read as an object of its entries.
 pub(super) const UNIT: [Rule; 6] = [
     ("/User", Text("candor"), "runs as another user than candor"),
-    ("/ProtectSystem", Text("strict"), "may write elsewhere"),
+    ("/ProtectSystem", Text("strict"), "may write outside its folder"),
     ("/StateDirectory", Text("candor"), "has no folder for its data"),
     ("/StateDirectoryMode", Text("0700"), "lets other users read its data"),
     ("/TimeoutStopSec", AtLeast(END_SECONDS + DRAIN_SECONDS), "is killed before it has ended"),

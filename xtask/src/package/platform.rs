@@ -124,9 +124,9 @@ fn required_glibc(version_info: &str) -> Option<(u32, u32)> {
 }
 
 /// Returns the version in `MACOSX_DEPLOYMENT_TARGET=11.0`, as wheels write it.
-fn macos_version(told: &str) -> Outcome<String> {
-    let version = told.trim().rsplit('=').next().and_then(|version| version.split_once('.'));
-    let (major, minor) = version.ok_or_else(|| format!("unknown version of macOS: {told}"))?;
+fn macos_version(printed: &str) -> Outcome<String> {
+    let version = printed.trim().rsplit('=').next().and_then(|version| version.split_once('.'));
+    let (major, minor) = version.ok_or_else(|| format!("unknown version of macOS: {printed}"))?;
     Ok(format!("{major}_{minor}"))
 }
 

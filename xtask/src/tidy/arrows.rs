@@ -181,7 +181,7 @@ fn check_indirect(row: &Rule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
     let is_reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
     let wrong = row.never.split_whitespace().filter(|name| is_reached(name)).map(|name| {
         let package = row.package;
-        let how = format!("`cargo tree -p {package} -e normal -i {name}` shows the way");
+        let how = format!("`cargo tree -p {package} -e normal -i {name}` shows the packages between them");
         manifest.to_finding(name, &format!("{package} must not reach {name} through any dependency: {how}"))
     });
     wrong.collect()

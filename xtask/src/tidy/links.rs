@@ -12,7 +12,7 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let pages = files.iter().filter(|file| file.path.ends_with(".md"));
     let anchors: BTreeMap<&str, BTreeSet<String>> =
         pages.clone().map(|page| (page.path.as_str(), anchors(&page.text))).collect();
-    let paths: BTreeSet<&str> = files.iter().flat_map(|file| ways(&file.path)).collect();
+    let paths: BTreeSet<&str> = files.iter().flat_map(|file| with_folders_above(&file.path)).collect();
     pages.flat_map(|page| check_page(page, &anchors, &paths)).collect()
 }
 
@@ -37,8 +37,8 @@ fn check_page(
     findings
 }
 
-/// Returns a path and the folders that it is in.
-fn ways(path: &str) -> impl Iterator<Item = &str> {
+/// Returns a path and all folders above it.
+fn with_folders_above(path: &str) -> impl Iterator<Item = &str> {
     let folders = path.match_indices('/').map(|(at, _)| &path[..at]);
     folders.chain([path])
 }

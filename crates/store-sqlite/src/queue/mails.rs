@@ -97,7 +97,12 @@ fn record(
 
 /// Records one result. Returns `false` if the worker no longer holds the lease, or the invitation has another
 /// version.
-fn record_one(db: &mut Db, worker: WorkerId, (tenant, id): MailKey, result: MailResult) -> Result<bool, StorageError> {
+fn record_one(
+    db: &mut Db,
+    worker: WorkerId,
+    (tenant, id): MailKey,
+    result: MailResult,
+) -> Result<bool, StorageError> {
     let row = match result {
         MailResult::Changed(it) => Some(Row::at_version(it.value, it.version)),
         MailResult::Released => None,

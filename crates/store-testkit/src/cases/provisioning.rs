@@ -268,7 +268,10 @@ async fn open_issue_is_unique_and_counts_occurrences(world: CaseContext) {
     assert_eq!(row, Some(Versioned { value: expected_issue.clone(), version: Version(3) }));
     let resolved_issue = expected_issue.resolve(make.tick()).unwrap();
     world.save(vec![Write::put(&Row::at_version(resolved_issue.clone(), Version(3)))]).await;
-    assert!(!store.repeat_issue(*tenant, pending.id, "Again.", occurrence_time).await.unwrap(), "the issue is resolved");
+    assert!(
+        !store.repeat_issue(*tenant, pending.id, "Again.", occurrence_time).await.unwrap(),
+        "the issue is resolved"
+    );
     assert!(
         !store.repeat_issue(world.in_other_tenant().tenant, cycle.id, "Again.", occurrence_time).await.unwrap()
     );

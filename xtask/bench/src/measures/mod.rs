@@ -79,7 +79,7 @@ pub(crate) fn run(data: &DataSet<'_>) -> Result<Vec<Line>> {
             let measure_lines = match measure(data, instance) {
                 Ok(measured) => measured,
                 Err(problem) => {
-                    // A failed measure must not discard the results of the others, which take an hour.
+                    // A failed measure must not discard the results of the other measures, which take an hour.
                     println!("{name} on {}: {problem}\n{}", instance.store, data.log_tails());
                     failed.push(format!("{name} on {}", instance.store));
                     continue;

@@ -118,7 +118,7 @@ fn uploads(instance: &Instance) -> Result<Load<'_>> {
     }))
 }
 
-/// Returns changes of a person with as many custom fields as a body can have. The service refuses each.
+/// Returns changes of a person with as many custom fields as a body can have. The service refuses each change.
 fn wide_bodies(instance: &Instance) -> Result<Load<'_>> {
     let (address, tenant) = (instance.service.address, instance.create_organization()?);
     let path = format!("PATCH /v1/employees/{}", tenant.create_person()?.id);
@@ -147,7 +147,8 @@ fn create_large_people(instance: &Instance, character: &str) -> Result<Api> {
     Ok(tenant)
 }
 
-/// Creates a tenant with long texts without blanks. One in two has the word that is searched. Returns the key.
+/// Creates a tenant with long texts without blanks. Every second text has the word that is searched. Returns the
+/// key.
 fn create_long_texts(instance: &Instance) -> Result<String> {
     let tenant = instance.create_organization()?;
     let person = tenant.create_person()?.id;

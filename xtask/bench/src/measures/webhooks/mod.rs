@@ -117,7 +117,8 @@ fn create_for(
 const QUEUED: u32 = 100_000;
 const MIN_CREATE_SPEED: f64 = 0.9;
 
-/// Measures creates while much is queued for a receiver that never answers, against creates with an empty queue.
+/// Measures creates while many deliveries are queued for a receiver that never answers, against creates with an
+/// empty queue.
 pub(super) fn creates(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {
     let queue = DeliveryQueue::prepare(data, instance)?;
     // The system completes connections to this address. This program never reads from them.
