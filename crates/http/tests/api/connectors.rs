@@ -143,7 +143,7 @@ async fn context_of(world: &TestApi, key: &Value) -> RequestContext {
 
 /// Reports a refused request of an identity provider and lets its brake pause the connector. Returns the types of the
 /// events about the refusal and the pause.
-pub(crate) async fn provider_is_refused(world: &TestApi) -> Vec<String> {
+pub(crate) async fn refuse_and_pause(world: &TestApi) -> Vec<String> {
     let id = provider(world).await;
     let brake = json!({"brake": {"percent": 0, "at_least": 1}});
     assert_eq!(world.patch(&format!("/v1/connectors/{id}"), brake).await.status, 200);

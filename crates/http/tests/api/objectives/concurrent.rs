@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::contract::leads;
+use super::contract::next_state;
 use super::{Feed, KINDS, ask, objective, person};
 use crate::stores::every_store;
 use crate::support::TestApi;
@@ -16,7 +16,7 @@ fn replay_history(history: &[Value]) -> &'static str {
     assert_eq!(actions[0], "objective.create");
     actions[1..].iter().fold("proposed", |state, action| {
         let trigger = action.trim_start_matches("objective.");
-        leads(state, trigger, "optional").unwrap_or_else(|| panic!("{state} × {trigger} in {actions:?}"))
+        next_state(state, trigger, "optional").unwrap_or_else(|| panic!("{state} × {trigger} in {actions:?}"))
     })
 }
 

@@ -42,7 +42,7 @@ const TABLE: [(&str, &str, &str); 16] = [
 ];
 
 /// Returns the next state after a trigger, or `None` if the trigger is refused with 409.
-pub(super) fn leads(from: &str, trigger: &str, review: &str) -> Option<&'static str> {
+pub(super) fn next_state(from: &str, trigger: &str, review: &str) -> Option<&'static str> {
     let forbidden = match review {
         "required" => (from, trigger) == ("proposed", "approve"),
         "disabled" => trigger == "submit" || trigger == "reject",

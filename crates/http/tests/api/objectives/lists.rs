@@ -3,7 +3,7 @@
 use candor_domain::access::Permission;
 use serde_json::{Value, json};
 
-use super::{KINDS, ask, body, created, ids, objective, person, walk};
+use super::{KINDS, ask, body, create_objective, ids, objective, person, walk};
 use crate::support::TestApi;
 
 /// Creates four objectives of each kind for two owners, and archives the last of each kind.
@@ -15,7 +15,7 @@ async fn populate(world: &TestApi) -> (Vec<Value>, [String; 2]) {
             let mut body = body(kind.1, &owners[number % 2]);
             body["period_start"] = json!(format!("2026-{month}-01"));
             body["period_end"] = json!(format!("2026-{month}-20"));
-            let path = created(world, kind, body).await;
+            let path = create_objective(world, kind, body).await;
             let trigger = ["submit", "approve", "PATCH proposed", "archive"][number];
             assert_eq!(ask(world, &world.admin, &path, trigger).await.status, 200);
             all.push(world.get(&path).await.json());

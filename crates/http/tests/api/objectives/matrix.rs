@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::contract::{REVIEWS, STATES, TRIGGERS, is_finished, leads, reported};
-use super::{Feed, KINDS, ask, body, created, person, review};
+use super::contract::{REVIEWS, STATES, TRIGGERS, is_finished, next_state, reported};
+use super::{Feed, KINDS, ask, body, create_objective, person, review};
 use crate::support::TestApi;
 
 /// Creates an objective and brings it into a state by the shortest path.
@@ -13,7 +13,7 @@ async fn create_in_state(world: &TestApi, kind: (&str, &str), owner: &str, state
     if has_started {
         body["status"] = json!("in_progress");
     }
-    let path = created(world, kind, body).await;
+    let path = create_objective(world, kind, body).await;
     let trigger = match state {
         "in review" => "submit",
         "approved" => "approve",
@@ -60,7 +60,7 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
                 let now = world.services.clock.now().to_string();
                 let response = ask(&world, &world.admin, &path, trigger).await;
                 let same = !is_finished(state) && trigger.strip_prefix("PATCH ") == Some(reported(state));
-                let (expected, events): (Value, &[&str]) = match leads(state, trigger, setting) {
+                let (expected, events): (Value, &[&str]) = match next_state(state, trigger, setting) {
                     Some("archived") => (
                         expected_after(&objective_before, trigger, "archived", &now),
                         &["objective.status_changed", "objective.archived"],
@@ -70,7 +70,7 @@ async fn every_state_meets_every_trigger(kind: (&str, &str)) {
                     }
                     None => (objective_before.clone(), &[]),
                 };
-                if same || leads(state, trigger, setting).is_some() {
+                if same || next_state(state, trigger, setting).is_some() {
                     assert_eq!((response.status, response.json()), (200, expected.clone()), "{case}");
                 } else {
                     assert_eq!(response.refusal(), (409, "conflict".to_owned()), "{case}");

@@ -47,10 +47,10 @@ pub(crate) fn body(scope: &str, owner: &str) -> Value {
 
 /// Creates an objective and returns its path.
 pub(crate) async fn objective(world: &TestApi, (resource, scope): (&str, &str), owner: &str) -> String {
-    created(world, (resource, scope), body(scope, owner)).await
+    create_objective(world, (resource, scope), body(scope, owner)).await
 }
 
-async fn created(world: &TestApi, (resource, _): (&str, &str), body: Value) -> String {
+async fn create_objective(world: &TestApi, (resource, _): (&str, &str), body: Value) -> String {
     format!("/v1/{resource}/{}", world.made(&format!("/v1/{resource}"), body).await)
 }
 

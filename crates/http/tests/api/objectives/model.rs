@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::contract::{REVIEWS, TRIGGERS, is_finished, leads, reported};
+use super::contract::{REVIEWS, TRIGGERS, is_finished, next_state, reported};
 use super::{Feed, KINDS, ask, person, review};
 use crate::support::{START, TestApi};
 
@@ -84,7 +84,7 @@ impl Model {
 
     fn trigger(&mut self, trigger: &str, now: &str) -> Result<Vec<&'static str>, u16> {
         let same = trigger.strip_prefix("PATCH ") == Some(reported(self.state)) && !is_finished(self.state);
-        let Some(to) = leads(self.state, trigger, self.review) else {
+        let Some(to) = next_state(self.state, trigger, self.review) else {
             return if same { Ok(vec![]) } else { Err(409) };
         };
         match trigger {

@@ -1,8 +1,8 @@
-//! Recipients of objective notifications, which are written in the transaction of the action (decisions G).
+//! Recipients of objective notifications, which are written in the transaction of the action (decision G).
 
 use serde_json::{Value, json};
 
-use super::{KINDS, ask, body, created, objective, person, walk};
+use super::{KINDS, ask, body, create_objective, objective, person, walk};
 use crate::support::TestApi;
 
 /// Returns recipient, type and body of all notifications, oldest first.
@@ -82,7 +82,7 @@ async fn notification_is_read_once_and_read_all_covers_one_person() {
     let (owner, other) =
         (person(&world, "owner", "employee", None).await, person(&world, "other", "employee", None).await);
     for person in [&owner, &owner, &owner, &other] {
-        let path = created(&world, KINDS[0], body("employee", person)).await;
+        let path = create_objective(&world, KINDS[0], body("employee", person)).await;
         assert_eq!(ask(&world, &world.admin, &path, "approve").await.status, 200);
     }
     let list = async |query: &str| walk(&world, &world.admin, &format!("/v1/notifications?limit=2{query}")).await;

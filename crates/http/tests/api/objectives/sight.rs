@@ -80,7 +80,7 @@ async fn send(
 }
 
 /// Tries every request of a caller on an objective. Each change is tried on a new objective.
-async fn meets(
+async fn assert_access(
     shared: &SharedService,
     cast: &ObjectivePeople,
     kind: (&str, &str),
@@ -132,7 +132,7 @@ async fn objective_access_follows_the_callers_relation() {
         let cast = ObjectivePeople::gather(&shared.world).await;
         for kind in KINDS {
             for caller in &cast.callers {
-                meets(&shared, &cast, kind, caller).await;
+                assert_access(&shared, &cast, kind, caller).await;
             }
         }
     }
@@ -148,7 +148,7 @@ async fn objective_list_shows_visible_rows_once_in_order() {
             for kind in [KINDS[0], KINDS[1]] {
                 let mut body = body(kind.1, person["id"].as_str().unwrap());
                 body["period_end"] = json!(format!("2026-07-{:02}", 10 + number % 3));
-                super::created(world, kind, body).await;
+                super::create_objective(world, kind, body).await;
             }
         }
         objective(world, KINDS[2], &cast.admin).await;

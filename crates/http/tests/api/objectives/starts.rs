@@ -7,7 +7,7 @@ use candor_service::runtime::objective_autostart;
 use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
-use super::{Feed, KINDS, ask, body, created, person};
+use super::{Feed, KINDS, ask, body, create_objective, person};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -17,7 +17,7 @@ async fn create_approved(world: &TestApi, kind: (&str, &str), owner: &str, begin
     let mut body = body(kind.1, owner);
     body["period_start"] = json!(begins);
     body["status"] = json!("approved");
-    created(world, kind, body).await
+    create_objective(world, kind, body).await
 }
 
 async fn statuses(world: &TestApi, paths: &[String]) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{NOBODY, attributes, problem};
+use super::{ABSENT_PERSON, attributes, problem};
 use crate::support::TestApi;
 
 /// Returns all entries of a list, across its pages.
@@ -111,7 +111,7 @@ async fn observation_list_returns_exactly_the_filtered_rows() {
             format!("filter[updated_at][gte]={late}&filter[archived]=all"),
             Box::new(|item| item["updated_at"].as_str() >= Some("2026-03-02T09:00:00.004Z")),
         ),
-        (format!("filter[employee_id]={NOBODY}"), Box::new(|_| false)),
+        (format!("filter[employee_id]={ABSENT_PERSON}"), Box::new(|_| false)),
         ("filter[attribute_id]=nonsense".to_owned(), Box::new(|_| false)),
     ];
     for (query, wanted) in cases {
@@ -170,6 +170,6 @@ async fn page_size_defaults_to_50_and_is_at_most_100() {
         assert_eq!((page["data"].as_array().unwrap().len(), &page["has_more"]), (count, &json!(true)), "{query}");
         assert!(page["next_cursor"].is_string() && page.as_object().unwrap().len() == 3, "{query}");
     }
-    let page = world.get(&format!("/v1/observations?filter[employee_id]={NOBODY}")).await.json();
+    let page = world.get(&format!("/v1/observations?filter[employee_id]={ABSENT_PERSON}")).await.json();
     assert_eq!(page, json!({"data": [], "next_cursor": null, "has_more": false}));
 }

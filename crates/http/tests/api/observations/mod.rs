@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::TestApi;
 
 /// A person id that exists in no organization.
-const NOBODY: &str = "emp_00000000000000000000000001";
+const ABSENT_PERSON: &str = "emp_00000000000000000000000001";
 
 fn problem(field: &str, code: &str) -> Vec<(String, String)> {
     vec![(field.to_owned(), code.to_owned())]
@@ -33,8 +33,8 @@ async fn attributes(world: &TestApi) -> Vec<String> {
     all["data"].as_array().unwrap().iter().map(|item| item["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Creates an invited person who has not accepted.
-async fn invited(world: &TestApi) -> String {
+/// Creates a person with an invitation that is not accepted. Returns the id.
+async fn invite_person(world: &TestApi) -> String {
     let body =
         json!({"email": "new@example.com", "first_name": "New", "last_name": "Example", "send_invite": true});
     world.made("/v1/employees", body).await
@@ -147,17 +147,17 @@ async fn observation_subject_must_have_joined_and_may_have_left() {
     let (gone, library) = (world.employee("ada@example.com").await, attributes(&world).await);
     assert_eq!(world.post(&format!("/v1/employees/{gone}/deactivate"), json!({})).await.status, 200);
     assert_eq!(world.post("/v1/observations", body(&gone)).await.status, 201);
-    let response = world.post("/v1/observations", body(&invited(&world).await)).await;
+    let response = world.post("/v1/observations", body(&invite_person(&world).await)).await;
     assert_eq!(response.refusal(), (422, "unprocessable".to_owned()));
     assert_eq!(response.problems(), problem("employee_id", "invalid_state"));
     // All invalid references are reported at once, each with its value.
-    let wrong = json!({"employee_id": NOBODY, "author_id": "", "attribute_ids": [library[0], gone]});
+    let wrong = json!({"employee_id": ABSENT_PERSON, "author_id": "", "attribute_ids": [library[0], gone]});
     let response_with_errors = world.post("/v1/observations", with(body(""), &wrong)).await;
     assert_eq!(response_with_errors.status, 422);
     let body = response_with_errors.json();
     let details: Vec<_> =
         body["error"]["details"].as_array().unwrap().iter().map(|item| (&item["field"], &item["value"])).collect();
-    let expected_details = [("employee_id", NOBODY), ("author_id", ""), ("attribute_ids", &gone)]
+    let expected_details = [("employee_id", ABSENT_PERSON), ("author_id", ""), ("attribute_ids", &gone)]
         .map(|(field, value)| (json!(field), json!(value)));
     assert_eq!(details, expected_details.iter().map(|(field, value)| (field, value)).collect::<Vec<_>>());
 }
@@ -210,9 +210,9 @@ async fn observation_patch_takes_five_fields_only() {
     let same = world.patch(&path, read.json()).await;
     assert_eq!((same.status, same.json(), same.header("etag")), (200, read.json(), read.header("etag")));
     for (field, value) in [
-        ("employee_id", json!(NOBODY)),
+        ("employee_id", json!(ABSENT_PERSON)),
         ("employee_id", json!(null)),
-        ("author_id", json!(NOBODY)),
+        ("author_id", json!(ABSENT_PERSON)),
         ("type", json!("opportunity")),
         ("observation_date", json!("2026-01-01")),
         ("archived_at", json!("2026-01-01T00:00:00.000Z")),

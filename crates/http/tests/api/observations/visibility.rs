@@ -65,7 +65,7 @@ impl Relations {
 
     /// Creates an assignment for the author about the subject, and submits an observation to it. Returns the
     /// path of the assignment and the id of the observation.
-    async fn submitted(&self, world: &TestApi, requester: &str, visibility: &str) -> (String, String) {
+    async fn submit(&self, world: &TestApi, requester: &str, visibility: &str) -> (String, String) {
         let asks = json!({
             "employee_id": self.subject, "requester_id": requester, "title": "Before the review",
             "reviewer_ids": [self.author],
@@ -106,18 +106,10 @@ async fn observation_is_visible_to_its_readers_only() {
         let cases = [
             ("person", people.observation(world, "person").await, vec!["subject"]),
             ("managers", people.observation(world, "managers").await, vec![]),
-            (
-                "submitted",
-                people.submitted(world, &people.requester, "person").await.1,
-                vec!["subject", "requester"],
-            ),
-            ("submitted, managers", people.submitted(world, &people.requester, "managers").await.1, vec![]),
-            ("asked by the subject", people.submitted(world, &people.subject, "person").await.1, vec!["subject"]),
-            (
-                "asked by the subject, managers",
-                people.submitted(world, &people.subject, "managers").await.1,
-                vec![],
-            ),
+            ("submitted", people.submit(world, &people.requester, "person").await.1, vec!["subject", "requester"]),
+            ("submitted, managers", people.submit(world, &people.requester, "managers").await.1, vec![]),
+            ("asked by the subject", people.submit(world, &people.subject, "person").await.1, vec!["subject"]),
+            ("asked by the subject, managers", people.submit(world, &people.subject, "managers").await.1, vec![]),
         ];
         for (name, _, key) in &people.keys {
             let rows = walk(world, key, "/v1/observations?limit=2").await;

@@ -30,7 +30,7 @@ async fn org_admin(world: &TestApi) {
     world.made("/v1/employees", admin).await;
 }
 
-async fn go_on(world: &TestApi) {
+async fn continue_erasures(world: &TestApi) {
     for _ in 0..4 {
         erasure::run_due(&world.services, || true).await.unwrap();
         world.clock.advance_seconds(20);
@@ -76,7 +76,7 @@ async fn other_spellings_of_an_erased_address_are_removed() {
         let person = world.employee(&format!("{LOCAL}@müller.example")).await;
         assert_eq!(world.post(&format!("/v1/employees/{person}/deactivate"), json!({})).await.status, 200);
         assert_eq!(world.post(&format!("/v1/employees/{person}/erasure"), json!({})).await.status, 202);
-        go_on(world).await;
+        continue_erasures(world).await;
         assert_eq!(world.get("/v1/erasures").await.json()["data"][0]["status"], "completed");
         for (path, text) in texts(world, &provider).await {
             assert!(!text.contains("zqmark"), "{} {path}: {text}", shared.name);
@@ -87,7 +87,7 @@ async fn other_spellings_of_an_erased_address_are_removed() {
 }
 
 /// Returns the number of mentions of the address in each of the [`texts`].
-async fn named(world: &TestApi, provider: &Provider<'_>) -> Vec<usize> {
+async fn count_mentions(world: &TestApi, provider: &Provider<'_>) -> Vec<usize> {
     texts(world, provider).await.into_iter().map(|(_, text)| text.matches("zqmark").count()).collect()
 }
 
@@ -106,16 +106,16 @@ async fn texts_about_the_next_holder_of_an_address_stay() {
         world.made("/v1/observations", observation).await;
         assert!(provider.patch(&person, "active", json!(false)).await.status < 300);
         assert_eq!(world.post(&format!("/v1/employees/{person}/erasure"), json!({})).await.status, 202);
-        go_on(world).await;
+        continue_erasures(world).await;
         assert_eq!(world.get("/v1/erasures").await.json()["data"][0]["kept_by_hold"], 1);
-        assert_eq!(named(world, &provider).await, vec![0; 5], "{}", shared.name);
+        assert_eq!(count_mentions(world, &provider).await, vec![0; 5], "{}", shared.name);
 
         upload(world, "next", "jo@example.com,Jo,Berg,zqmark@example.com").await;
         let next_holder = provider.made(&user("zqmark")).await;
         assert_ne!(next_holder, person);
         let other = provider.made(&user("other")).await;
         assert_eq!(provider.patch(&other, "userName", json!("zqmark@example.com")).await.status, 409);
-        let named_before = named(world, &provider).await;
+        let named_before = count_mentions(world, &provider).await;
         assert!(named_before.iter().all(|count| *count > 0), "{}: {named_before:?}", shared.name);
         for release_hold in [false, true] {
             if release_hold {
@@ -123,8 +123,8 @@ async fn texts_about_the_next_holder_of_an_address_stay() {
                 assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
             }
             world.clock.advance_seconds(24 * 3600);
-            go_on(world).await;
-            assert_eq!(named(world, &provider).await, named_before, "{} {release_hold}", shared.name);
+            continue_erasures(world).await;
+            assert_eq!(count_mentions(world, &provider).await, named_before, "{} {release_hold}", shared.name);
         }
         assert_eq!(world.get("/v1/erasures").await.json()["data"][0]["status"], "completed");
     }

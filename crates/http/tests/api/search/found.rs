@@ -3,7 +3,7 @@
 use candor_service::runtime::search_index;
 use serde_json::{Value, json};
 
-use super::{ALL, bound, ids, objective, observation, report, search, search_as, summary};
+use super::{ALL, bound_key, ids, objective, observation, report, search, search_as, summary};
 use crate::snapshots::shown;
 use crate::stores::every_store;
 use crate::support::TestApi;
@@ -214,7 +214,7 @@ async fn search_of_a_bound_key_finds_only_visible_rows() {
         let joe = report(world, "joe", None).await;
         let lower_report = report(world, "below", Some(&joe)).await;
         let other = report(world, "other", None).await;
-        let key = bound(world, &joe).await;
+        let key = bound_key(world, &joe).await;
         let mut visible_ids = vec![];
         for (person, is_seen) in [(&other, false), (&lower_report, true), (&joe, true)] {
             visible_ids.extend(Some(objective(world, person, "calm").await).filter(|_| is_seen));

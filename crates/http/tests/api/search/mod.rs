@@ -56,7 +56,7 @@ async fn objective(world: &TestApi, owner: &str, title: &str) -> String {
 }
 
 /// Creates a standard key bound to a person.
-async fn bound(world: &TestApi, person: &str) -> String {
+async fn bound_key(world: &TestApi, person: &str) -> String {
     key_for(world, person, AccessLevel::Standard).await
 }
 

@@ -39,7 +39,7 @@ async fn admin_stage(world: &TestApi) -> (Stage, Value) {
     (stage, session)
 }
 
-fn by<'a>(world: &'a TestApi, method: &str, path: &str, session: &Value) -> Request<'a> {
+fn request_by<'a>(world: &'a TestApi, method: &str, path: &str, session: &Value) -> Request<'a> {
     world.bare(method, path).key(session["key"].as_str().unwrap())
 }
 
@@ -51,12 +51,12 @@ async fn session_ends_with_its_keys_on_every_instance_within_a_second() {
             let (stage, session) = admin_stage(world).await;
             let body = json!({"name": "Child", "scopes": ["employees:read"], "employee_id": stage.person,
                               "expires_at": session["expires_at"]});
-            let child = by(world, "POST", "/v1/api-keys", &session).json(&body).send().await;
+            let child = request_by(world, "POST", "/v1/api-keys", &session).json(&body).send().await;
             assert_eq!(child.status, 201, "{}", child.text());
             let child = child.json();
             assert_eq!(child["session_id"], session["id"], "{what}");
-            let link =
-                by(world, "POST", "/v1/portal-links", &session).json(&json!({"scopes": ["employees:read"]}));
+            let link = request_by(world, "POST", "/v1/portal-links", &session)
+                .json(&json!({"scopes": ["employees:read"]}));
             let link = link.send().await;
             assert_eq!(link.status, 201, "{}", link.text());
             let peer = shared.instance(7);
@@ -89,7 +89,7 @@ async fn admin_level_lasts_as_long_as_the_role() {
     let world = TestApi::new().await;
     let (stage, session) = admin_stage(&world).await;
     let level = async || {
-        let me = by(&world, "GET", "/v1/me", &session).send().await.json();
+        let me = request_by(&world, "GET", "/v1/me", &session).send().await.json();
         let has_settings = me["scopes"].as_array().unwrap().contains(&json!("settings:write"));
         (me["access_level"].as_str().unwrap().to_owned(), has_settings)
     };
@@ -99,7 +99,7 @@ async fn admin_level_lasts_as_long_as_the_role() {
     assert_eq!(level().await, ("standard".to_owned(), false));
     world.patch(&stage.path(), json!({"scopes": ["observations:read"]})).await;
     world.clock.advance_millis(900);
-    let me = by(&world, "GET", "/v1/me", &session).send().await.json();
+    let me = request_by(&world, "GET", "/v1/me", &session).send().await.json();
     assert_eq!(me["scopes"], json!(["observations:read"]), "what the provider gives now");
 }
 
@@ -119,8 +119,10 @@ async fn session_is_not_rotated_and_only_shortened() {
     let other = json!({"name": "Other", "scopes": ["employees:read"], "employee_id": stage.person,
                        "expires_at": "2026-03-02T09:30:00Z"});
     let other = world.made("/v1/api-keys", other).await;
-    let rotation =
-        by(&world, "POST", &format!("/v1/api-keys/{other}/rotate"), &session).json(&json!({})).send().await;
+    let rotation = request_by(&world, "POST", &format!("/v1/api-keys/{other}/rotate"), &session)
+        .json(&json!({}))
+        .send()
+        .await;
     assert_eq!(rotation.refusal(), (403, "permission_denied".to_owned()));
 }
 
@@ -130,11 +132,11 @@ async fn logout_leads_to_the_provider() {
     let stage = Stage::begin(&world, json!({})).await;
     world.providers.serve_discovery(&json!({"end_session_endpoint": format!("{ISSUER}/logout")}));
     let session = stage.session(&world).await;
-    let response = by(&world, "POST", "/v1/sign-in/logout", &session).json(&json!({})).send().await;
+    let response = request_by(&world, "POST", "/v1/sign-in/logout", &session).json(&json!({})).send().await;
     let expected_url =
         format!("{ISSUER}/logout?client_id=0oa1&post_logout_redirect_uri=https%3A%2F%2Fcandor.example%2Fconsole");
     assert_eq!(response.json(), json!({"url": expected_url}));
-    assert_eq!(by(&world, "GET", "/v1/me", &session).send().await.status, 401);
+    assert_eq!(request_by(&world, "GET", "/v1/me", &session).send().await.status, 401);
     let response = world.post("/v1/sign-in/logout", json!({})).await;
     assert_eq!(response.refusal().0, 409, "a key that is no session");
 }
@@ -148,6 +150,6 @@ async fn further_session_ends_the_oldest_of_many() {
         world.clock.advance_seconds(10);
         sessions.push(stage.session(&world).await);
     }
-    let valid = async |session: &Value| by(&world, "GET", "/v1/me", session).send().await.status == 200;
+    let valid = async |session: &Value| request_by(&world, "GET", "/v1/me", session).send().await.status == 200;
     assert!(!valid(&sessions[0]).await && valid(&sessions[1]).await && valid(&sessions[20]).await);
 }

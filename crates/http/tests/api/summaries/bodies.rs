@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{body, done, objective, observation, someone, summary};
+use super::{body, employee_and_boss, objective, observation, perform, summary};
 use crate::objectives::person;
 use crate::support::TestApi;
 
@@ -14,7 +14,7 @@ fn with(mut body: Value, name: &str, value: Value) -> Value {
 #[tokio::test]
 async fn invalid_summary_field_is_named_on_create_and_update() {
     let world = TestApi::new().await;
-    let (employee, boss) = someone(&world).await;
+    let (employee, boss) = employee_and_boss(&world).await;
     let path = summary(&world, body(&employee)).await;
     let many = |count: usize| json!((0..count).map(|number| number.to_string()).collect::<Vec<_>>());
     let table = [
@@ -73,7 +73,7 @@ async fn invalid_summary_field_is_named_on_create_and_update() {
 #[tokio::test]
 async fn summary_action_bodies_are_read_and_unknown_members_refused() {
     let world = TestApi::new().await;
-    let (employee, _) = someone(&world).await;
+    let (employee, _) = employee_and_boss(&world).await;
     let path = summary(&world, body(&employee)).await;
     let problems = async |action: &str, body: Value| {
         let response = world.post(&format!("{path}/{action}"), body).await;
@@ -95,7 +95,7 @@ async fn summary_action_bodies_are_read_and_unknown_members_refused() {
     assert_eq!(problems("feedback", json!({"comment": "x".repeat(2001)})).await, one("comment", "too_long"));
     assert_eq!(problems("feedback", json!({"acknowledged": "yes"})).await, one("acknowledged", "invalid_format"));
     assert_eq!(problems("feedback", json!({"acknowledged": null})).await, one("acknowledged", "required"));
-    done(&world, &path, &["approve", "share"]).await;
+    perform(&world, &path, &["approve", "share"]).await;
     let empty = world.ask("POST", &format!("{path}/feedback")).send().await;
     let feedback = empty.json()["employee_feedback"].clone();
     assert_eq!(
@@ -107,7 +107,7 @@ async fn summary_action_bodies_are_read_and_unknown_members_refused() {
 #[tokio::test]
 async fn summary_inclusion_is_refused_with_its_reason() {
     let world = TestApi::new().await;
-    let (employee, boss) = someone(&world).await;
+    let (employee, boss) = employee_and_boss(&world).await;
     let pending = json!({"email": "p@example.com", "first_name": "P", "last_name": "E", "send_invite": true});
     let pending = world.made("/v1/employees", pending).await;
     assert_eq!(

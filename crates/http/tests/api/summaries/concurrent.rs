@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::{ask, body, done, member, objective, observation, someone, summary};
+use super::{ask, body, employee_and_boss, member, objective, observation, perform, summary};
 use crate::objectives::{Feed, walk};
 use crate::stores::every_store;
 
@@ -13,11 +13,11 @@ use crate::stores::every_store;
 async fn one_of_twenty_concurrent_feedbacks_is_stored() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (employee, boss) = someone(world).await;
+        let (employee, boss) = employee_and_boss(world).await;
         let mut summary_body = body(&employee);
         summary_body["author_id"] = json!(boss);
         let path = summary(world, summary_body).await;
-        done(world, &path, &["approve", "share"]).await;
+        perform(world, &path, &["approve", "share"]).await;
         let mut feed = Feed::from_now(world).await;
         let feedback = |number: usize| {
             let body = json!({"comment": format!("No. {number}"), "acknowledged": true});
@@ -48,7 +48,7 @@ async fn one_of_twenty_concurrent_feedbacks_is_stored() {
 async fn concurrent_summary_actions_form_one_legal_history() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (employee, _) = someone(world).await;
+        let (employee, _) = employee_and_boss(world).await;
         let path = summary(world, body(&employee)).await;
         let mut feed = Feed::from_now(world).await;
         let actions = ["submit", "approve", "return", "share", "archive"];
@@ -66,7 +66,7 @@ async fn concurrent_summary_actions_form_one_legal_history() {
 async fn concurrent_summaries_of_one_objective_are_all_linked() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (employee, _) = someone(world).await;
+        let (employee, _) = employee_and_boss(world).await;
         let goal = objective(world, &employee).await;
         let mut summary_body = body(&employee);
         summary_body["included_objective_ids"] = json!([goal]);
@@ -87,7 +87,7 @@ async fn concurrent_summaries_of_one_objective_are_all_linked() {
 async fn approval_during_observation_archival_ends_consistently() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (employee, _) = someone(world).await;
+        let (employee, _) = employee_and_boss(world).await;
         for _ in 0..5 {
             let observation_id = observation(world, &employee).await;
             let mut summary_body = body(&employee);
@@ -111,7 +111,7 @@ async fn approval_during_observation_archival_ends_consistently() {
 async fn stale_summary_version_is_refused_under_concurrency() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (employee, _) = someone(world).await;
+        let (employee, _) = employee_and_boss(world).await;
         let path = summary(world, body(&employee)).await;
         let tag = world.get(&path).await.header("etag").unwrap().to_owned();
         let patches = (0..9).map(|number| {

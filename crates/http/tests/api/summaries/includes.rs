@@ -1,9 +1,9 @@
-//! Resources in summaries: links from objectives, and added or removed observations (decisions G).
+//! Resources in summaries: links from objectives, and added or removed observations (decision G).
 
 use candor_domain::access::{AccessLevel, Permission};
 use serde_json::{Value, json};
 
-use super::{body, done, member, objective, observation, someone, summary};
+use super::{body, employee_and_boss, member, objective, observation, perform, summary};
 use crate::objectives::{Feed, key_for, person};
 use crate::stores::every_store;
 use crate::support::TestApi;
@@ -27,7 +27,7 @@ async fn is_unchanged(world: &TestApi, path: &str, tag: &str) -> bool {
 async fn objective_links_its_unarchived_summaries() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (employee, _) = someone(world).await;
+        let (employee, _) = employee_and_boss(world).await;
         let goal = objective(world, &employee).await;
         let path = format!("/v1/employee-objectives/{goal}");
         let response_before = world.get(&path).await;
@@ -59,7 +59,7 @@ async fn objective_links_its_unarchived_summaries() {
             (200, &json!([id(&one), id(&two)]))
         );
         assert_eq!(feed.all("objective.").await[0]["data"], world.get(&path).await.json());
-        done(world, &one, &["approve", "archive"]).await;
+        perform(world, &one, &["approve", "archive"]).await;
         assert_eq!(member(world, &path, "linked_summary_ids").await, json!([id(&two)]));
         assert_eq!(world.patch(&two, json!({"included_objective_ids": []})).await.status, 200);
         assert_eq!(world.get(&path).await.json()["linked_summary_ids"], json!([]));
@@ -70,14 +70,14 @@ async fn objective_links_its_unarchived_summaries() {
 async fn archived_observation_leaves_drafts_not_approved_summaries() {
     for instance in every_store().await {
         let world = &instance.world;
-        let (employee, _) = someone(world).await;
+        let (employee, _) = employee_and_boss(world).await;
         let (kept, gone) = (observation(world, &employee).await, observation(world, &employee).await);
         let body = || including(&employee, &[], &[&gone, &kept]);
         let (draft, review) = (summary(world, body()).await, summary(world, body()).await);
         let (approved, shared) = (summary(world, body()).await, summary(world, body()).await);
-        done(world, &review, &["submit"]).await;
-        done(world, &approved, &["approve"]).await;
-        done(world, &shared, &["approve", "share"]).await;
+        perform(world, &review, &["submit"]).await;
+        perform(world, &approved, &["approve"]).await;
+        perform(world, &shared, &["approve", "share"]).await;
         let tag = world.get(&draft).await.header("etag").unwrap().to_owned();
         let act_on_observation = async |action: &str| {
             assert_eq!(world.post(&format!("/v1/observations/{gone}/{action}"), json!({})).await.status, 200);
@@ -97,11 +97,11 @@ async fn archived_observation_leaves_drafts_not_approved_summaries() {
         assert_eq!(shows(&draft).await, json!([gone, kept]), "{}: it is shown again", instance.name);
         assert!(is_unchanged(world, &draft, &tag).await);
         act_on_observation("archive").await;
-        done(world, &draft, &["approve"]).await;
+        perform(world, &draft, &["approve"]).await;
         act_on_observation("restore").await;
         assert_eq!(shows(&draft).await, json!([kept]), "{}: an approved summary does not change", instance.name);
         act_on_observation("archive").await;
-        done(world, &approved, &["return"]).await;
+        perform(world, &approved, &["return"]).await;
         assert_eq!(shows(&approved).await, json!([kept]), "{}: the summary is a draft again", instance.name);
         let round = world.get(&review).await.json();
         let patch_response = world.patch(&review, round.clone()).await;
@@ -118,7 +118,7 @@ async fn archived_observation_leaves_drafts_not_approved_summaries() {
 #[tokio::test]
 async fn summary_references_are_expanded_with_their_scopes() {
     let world = TestApi::new().await;
-    let (employee, boss) = someone(&world).await;
+    let (employee, boss) = employee_and_boss(&world).await;
     let (goal, noted) = (objective(&world, &employee).await, observation(&world, &employee).await);
     let mut body = including(&employee, &[&goal], &[&noted]);
     body["author_id"] = json!(boss);
@@ -168,7 +168,7 @@ async fn summary_references_are_expanded_with_their_scopes() {
 async fn invisible_resource_is_neither_expanded_nor_includable() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (employee, boss) = someone(world).await;
+        let (employee, boss) = employee_and_boss(world).await;
         let stranger = person(world, "stranger", "employee", None).await;
         let (own, foreign) = (objective(world, &employee).await, objective(world, &stranger).await);
         let path = summary(world, including(&employee, &[&own, &foreign], &[])).await;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{ask, body, done, objective, observation, someone, summary};
+use super::{ask, body, employee_and_boss, objective, observation, perform, summary};
 use crate::objectives::{Feed, person, walk};
 use crate::snapshots::shown;
 use crate::support::TestApi;
@@ -10,7 +10,7 @@ use crate::support::TestApi;
 #[tokio::test]
 async fn summary_lifecycle_matches_snapshots() {
     let world = TestApi::new().await;
-    let (employee, author) = someone(&world).await;
+    let (employee, author) = employee_and_boss(&world).await;
     let (goal, noted) = (objective(&world, &employee).await, observation(&world, &employee).await);
     let body = json!({
         "employee_id": employee, "author_id": author, "title": "First half", "period_start": "2026-01-01",
@@ -44,7 +44,7 @@ async fn summary_lifecycle_matches_snapshots() {
 #[tokio::test]
 async fn summary_change_fires_its_event_with_the_resource_as_read() {
     let world = TestApi::new().await;
-    let (employee, _) = someone(&world).await;
+    let (employee, _) = employee_and_boss(&world).await;
     let goal = objective(&world, &employee).await;
     let mut feed = Feed::from_now(&world).await;
     let path = summary(&world, body(&employee)).await;
@@ -73,7 +73,7 @@ async fn summary_change_fires_its_event_with_the_resource_as_read() {
         ("feedback", "summary.feedback_submitted"),
         ("archive", "summary.archived"),
     ] {
-        done(&world, &path, &[action]).await;
+        perform(&world, &path, &[action]).await;
         assert_eq!(check_event(action).await, [event]);
         assert_eq!(
             ask(&world, &world.admin, &path, "submit").await.status,
@@ -88,7 +88,7 @@ async fn summary_change_fires_its_event_with_the_resource_as_read() {
 #[tokio::test]
 async fn summary_notifies_manager_author_and_employee() {
     let world = TestApi::new().await;
-    let (employee, boss) = someone(&world).await;
+    let (employee, boss) = employee_and_boss(&world).await;
     let author = person(&world, "author", "employee", None).await;
     let notices = async || {
         let all = walk(&world, &world.admin, "/v1/notifications?sort=created_at&limit=3").await;
@@ -102,7 +102,7 @@ async fn summary_notifies_manager_author_and_employee() {
     for path in [&theirs, &nobodys] {
         for action in ["submit", "return", "submit", "approve", "share", "feedback", "archive"] {
             world.clock.advance_millis(1);
-            done(&world, path, &[action]).await;
+            perform(&world, path, &[action]).await;
         }
     }
     let (review, shared) = (format!("summary.pending_review {boss}"), format!("summary.shared {employee}"));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{body, done, objective, observation, someone, summary};
+use super::{body, employee_and_boss, objective, observation, perform, summary};
 use crate::objectives::{person, walk};
 use crate::support::TestApi;
 
@@ -18,7 +18,7 @@ struct SummarySet {
 }
 
 async fn write_summaries(world: &TestApi) -> SummarySet {
-    let (ada, boss) = someone(world).await;
+    let (ada, boss) = employee_and_boss(world).await;
     let top = person(world, "top", "manager", None).await;
     assert_eq!(world.patch(&format!("/v1/employees/{boss}"), json!({"manager_id": top})).await.status, 200);
     let (goal, noted) = (objective(world, &ada).await, observation(world, &ada).await);
@@ -35,7 +35,7 @@ async fn write_summaries(world: &TestApi) -> SummarySet {
                 summary_body["included_observation_ids"] = json!([noted]);
             }
             let path = summary(world, summary_body).await;
-            done(world, &path, way).await;
+            perform(world, &path, way).await;
             all.push(world.get(&path).await.json());
         }
     }

@@ -2,14 +2,14 @@
 
 use serde_json::{Value, json};
 
-use super::{ask, body, done, someone, summary};
+use super::{ask, body, employee_and_boss, perform, summary};
 use crate::support::TestApi;
 
 const STATUSES: [&str; 5] = ["draft", "pending_review", "approved", "shared", "archived"];
 const ACTIONS: [&str; 6] = ["submit", "approve", "return", "share", "feedback", "archive"];
 
 /// Returns the status after an action, from the contract's table; independent of the code under test.
-fn leads(from: &str, action: &str, review: &str) -> Option<&'static str> {
+fn next_status(from: &str, action: &str, review: &str) -> Option<&'static str> {
     match (action, from) {
         ("submit", "draft") if review != "disabled" => Some("pending_review"),
         ("approve", "draft") if review != "required" => Some("approved"),
@@ -31,7 +31,7 @@ async fn create_in_status(world: &TestApi, employee: &str, status: &str) -> Stri
         "archived" => &["archive"],
         _ => &[],
     };
-    done(world, &path, way).await;
+    perform(world, &path, way).await;
     path
 }
 
@@ -53,7 +53,7 @@ fn expected_after(before: &Value, action: &str, to: &str, now: &str) -> Value {
 #[tokio::test]
 async fn summary_status_and_review_setting_decide_each_action() {
     let world = TestApi::new().await;
-    let (employee, _) = someone(&world).await;
+    let (employee, _) = employee_and_boss(&world).await;
     let review = async |setting: &str| {
         assert_eq!(world.patch("/v1/organization", json!({"summary_review": setting})).await.status, 200);
     };
@@ -68,7 +68,7 @@ async fn summary_status_and_review_setting_decide_each_action() {
                 world.clock.advance_millis(7);
                 let now = world.services.clock.now().to_string();
                 let response = ask(&world, &world.admin, &path, action).await;
-                match leads(status, action, setting) {
+                match next_status(status, action, setting) {
                     Some(to) => {
                         let expected_summary = expected_after(&summary_before, action, to, &now);
                         assert_eq!((response.status, response.json()), (200, expected_summary.clone()), "{case}");
@@ -84,7 +84,7 @@ async fn summary_status_and_review_setting_decide_each_action() {
                 }
                 let patch_status = world.patch(&path, json!({"title": "Another"})).await.status;
                 let is_open =
-                    matches!(leads(status, action, setting).unwrap_or(status), "draft" | "pending_review");
+                    matches!(next_status(status, action, setting).unwrap_or(status), "draft" | "pending_review");
                 assert_eq!(patch_status, if is_open { 200 } else { 409 }, "{case}");
             }
         }

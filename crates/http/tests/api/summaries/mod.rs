@@ -31,7 +31,7 @@ async fn ask(world: &TestApi, key: &str, path: &str, action: &str) -> TestRespon
 }
 
 /// Performs several actions on a summary, in order.
-async fn done(world: &TestApi, path: &str, actions: &[&str]) {
+async fn perform(world: &TestApi, path: &str, actions: &[&str]) {
     for action in actions {
         let response = ask(world, &world.admin, path, action).await;
         assert_eq!(response.status, 200, "{path}/{action}: {}", response.text());
@@ -47,8 +47,8 @@ async fn observation(world: &TestApi, employee: &str) -> String {
     world.made("/v1/observations", body).await
 }
 
-/// Creates a person with a manager.
-async fn someone(world: &TestApi) -> (String, String) {
+/// Creates a person with a manager. Returns the ids of both.
+async fn employee_and_boss(world: &TestApi) -> (String, String) {
     let boss = person(world, "boss", "manager", None).await;
     let employee = person(world, "ada", "employee", Some(&boss)).await;
     (employee, boss)

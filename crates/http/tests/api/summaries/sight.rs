@@ -3,7 +3,7 @@
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use serde_json::json;
 
-use super::{body, done, summary};
+use super::{body, perform, summary};
 use crate::objectives::{key_for, person, walk};
 use crate::stores::every_store;
 use crate::support::TestApi;
@@ -77,7 +77,7 @@ async fn summary_access_follows_relation_and_status() {
                 let mut summary_body = body(&cast.employee);
                 summary_body["author_id"] = json!(cast.author);
                 let path = summary(world, summary_body).await;
-                done(world, &path, way).await;
+                perform(world, &path, way).await;
                 let case = format!("{}: {name} × {way:?}", shared.name);
                 let send = async |method: &str, path: &str, body: serde_json::Value| {
                     world.bare(method, path).key(key).json(&body).send().await
@@ -128,7 +128,7 @@ async fn summary_list_shows_visible_rows_once_in_order() {
                 let mut summary_body = body(about["id"].as_str().unwrap());
                 summary_body["author_id"] = author["id"].clone();
                 let path = summary(world, summary_body).await;
-                done(world, &path, if number % 3 == 0 { &["approve", "share"] } else { &[] }).await;
+                perform(world, &path, if number % 3 == 0 { &["approve", "share"] } else { &[] }).await;
             }
         }
         let all = walk(world, &world.admin, "/v1/summaries?limit=100").await;

@@ -17,11 +17,11 @@ impl Staff {
         let department = world.made("/v1/departments", json!({"name": "Sales"})).await;
         let (inside, outside) = (world.employee("in@example.com").await, world.employee("out@example.com").await);
         let staff = Self { department, inside, outside };
-        staff.moves(world, &staff.inside, json!(staff.department)).await;
+        staff.move_to_department(world, &staff.inside, json!(staff.department)).await;
         staff
     }
 
-    async fn moves(&self, world: &TestApi, person: &str, department: Value) {
+    async fn move_to_department(&self, world: &TestApi, person: &str, department: Value) {
         let patch_response =
             world.patch(&format!("/v1/employees/{person}"), json!({"department_id": department})).await;
         assert_eq!(patch_response.status, 200, "{}", patch_response.text());
@@ -65,8 +65,8 @@ async fn filtered_subscription_gets_matching_events_only() {
     }
     world.employee("new@example.com").await;
     assert_eq!(deliver_due(&world).await, ["observation.created"]);
-    staff.moves(&world, &staff.inside, Value::Null).await;
-    staff.moves(&world, &staff.outside, json!(staff.department)).await;
+    staff.move_to_department(&world, &staff.inside, Value::Null).await;
+    staff.move_to_department(&world, &staff.outside, json!(staff.department)).await;
     observe(&world, &staff.inside, "strength").await;
     assert_eq!(deliver_due(&world).await, Vec::<&str>::new());
     observe(&world, &staff.outside, "strength").await;
@@ -85,8 +85,8 @@ async fn filter_by_person_covers_all_their_events() {
     subscribe_with_filter(&world, json!({"employee_id": [staff.inside]})).await;
     observe(&world, &staff.inside, "strength").await;
     observe(&world, &staff.outside, "strength").await;
-    staff.moves(&world, &staff.inside, Value::Null).await;
-    staff.moves(&world, &staff.outside, json!(staff.department)).await;
+    staff.move_to_department(&world, &staff.inside, Value::Null).await;
+    staff.move_to_department(&world, &staff.outside, json!(staff.department)).await;
     assert_eq!(deliver_due(&world).await, ["employee.updated", "observation.created"]);
 }
 
@@ -100,8 +100,8 @@ async fn replay_of_all_events_evaluates_the_filter_again() {
     let webhook =
         subscribe_with_filter(&world, json!({"department_id": [staff.department], "type": "strength"})).await;
     // The replay filters by the present departments, so the event about the second person is delivered.
-    staff.moves(&world, &staff.inside, Value::Null).await;
-    staff.moves(&world, &staff.outside, json!(staff.department)).await;
+    staff.move_to_department(&world, &staff.inside, Value::Null).await;
+    staff.move_to_department(&world, &staff.outside, json!(staff.department)).await;
     world.clock.advance_seconds(1);
     let replay = |only: &str| {
         let (at, body) =

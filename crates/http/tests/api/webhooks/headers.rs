@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{path, subscribed, text};
+use super::{path, subscribe, text};
 use crate::support::TestApi;
 
 const BEARER: &str = "Bearer 0123456789";
@@ -62,7 +62,7 @@ async fn change_behind_an_equal_mask_is_audited() {
 #[tokio::test]
 async fn headers_are_merged_per_name_up_to_ten() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let names = |range: std::ops::Range<usize>, value: Value| -> Value {
         range.map(|number| (format!("x-{number}"), value.clone())).collect::<serde_json::Map<_, _>>().into()
     };
@@ -79,7 +79,7 @@ async fn headers_are_merged_per_name_up_to_ten() {
 #[tokio::test]
 async fn invalid_header_or_payload_is_refused() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     for (body, field, code) in [
         (json!({"headers": {"Host": "x"}}), "headers.Host", "read_only"),
         (json!({"headers": {"X-Service-Signature": "x"}}), "headers.X-Service-Signature", "read_only"),
@@ -96,7 +96,7 @@ async fn invalid_header_or_payload_is_refused() {
 #[tokio::test]
 async fn dry_run_shows_masked_headers_only() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let to = format!("{}?dry_run=true", path(&webhook));
     let dry_run = world.patch(&to, json!({"headers": {"authorization": BEARER}})).await;
     let masked_headers = json!({"authorization": "…6789"});

@@ -10,14 +10,14 @@ use candor_service::runtime::{erasure, operational_events, retention};
 use candor_store_testkit::Faulty;
 use serde_json::{Value, json};
 
-use super::{path, subscribed, text};
+use super::{path, subscribe, text};
 use crate::connectors;
 use crate::resources::provider_body;
 use crate::stores::every_faulty_store;
 use crate::support::TestApi;
 
 /// Performs every action that fires an event, and returns the types of the fired events.
-async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
+async fn fire_main_events(world: &TestApi) -> BTreeSet<String> {
     let perform = async |method: &str, path: &str, body: Value| {
         world.clock.advance_millis(1);
         let response = world.ask(method, path).json(&body).send().await;
@@ -69,17 +69,17 @@ async fn everything_happens(world: &TestApi) -> BTreeSet<String> {
     for action in ["submit", "approve", "share", "feedback", "archive"] {
         perform("POST", &format!("{it}/{action}"), json!({})).await;
     }
-    a_catalog_changes(world).await;
+    change_catalog(world).await;
     perform("PATCH", "/v1/organization", json!({"name": "Another"})).await;
-    an_upload_is_recorded(world).await;
-    an_identity_provider_comes_and_goes(world).await;
-    a_person_is_invited(world).await;
+    record_upload(world).await;
+    add_and_delete_identity_provider(world).await;
+    invite_twice(world).await;
     let events = world.get("/v1/events?limit=100").await.json();
     events["data"].as_array().unwrap().iter().map(|item| text(item, "event")).collect()
 }
 
 /// Creates, changes, archives and restores a department and an attribute.
-async fn a_catalog_changes(world: &TestApi) {
+async fn change_catalog(world: &TestApi) {
     let perform = async |method: &str, path: &str, body: Value| {
         world.clock.advance_millis(1);
         let response = world.ask(method, path).json(&body).send().await;
@@ -99,14 +99,14 @@ async fn a_catalog_changes(world: &TestApi) {
 }
 
 /// Connects an identity provider, renames it and deletes it.
-async fn an_identity_provider_comes_and_goes(world: &TestApi) {
+async fn add_and_delete_identity_provider(world: &TestApi) {
     let path = format!("/v1/identity-providers/{}", world.made("/v1/identity-providers", provider_body()).await);
     assert_eq!(world.patch(&path, json!({"name": "Entra"})).await.status, 200);
     assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
 }
 
 /// Creates a connector and uploads an empty file for it.
-async fn an_upload_is_recorded(world: &TestApi) {
+async fn record_upload(world: &TestApi) {
     let body = json!({"type": "csv_feed", "hris_source": "acme"});
     let connector = world.made("/v1/connectors", body).await;
     let upload = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}"));
@@ -115,7 +115,7 @@ async fn an_upload_is_recorded(world: &TestApi) {
 }
 
 /// Invites a person twice and accepts the second invitation.
-async fn a_person_is_invited(world: &TestApi) {
+async fn invite_twice(world: &TestApi) {
     let person = |email| json!({"email": email, "first_name": "Eve", "last_name": "Example", "send_invite": true});
     let id = world.made("/v1/employees", person("eve@example.com")).await;
     let invitation = world.post(&format!("/v1/employees/{id}/invite"), json!({})).await.json();
@@ -125,7 +125,7 @@ async fn a_person_is_invited(world: &TestApi) {
 }
 
 /// Lets a receiver end its subscription by answering 410. Returns the type of the newest event.
-async fn a_receiver_is_gone(world: &TestApi) -> Option<String> {
+async fn answer_with_gone(world: &TestApi) -> Option<String> {
     let body = json!({"url": "https://gone.example/", "event_types": ["employee.created"]});
     let webhook = world.made("/v1/webhooks", body).await;
     world.employee("grace@example.com").await;
@@ -145,8 +145,8 @@ async fn a_receiver_is_gone(world: &TestApi) -> Option<String> {
 }
 
 /// Lets a delivery fail five times and an API key approach its end. Returns the types of the events.
-async fn operational_events_are_due(world: &TestApi) -> Vec<String> {
-    subscribed(world, &["employee.created"]).await;
+async fn fire_operational_events(world: &TestApi) -> Vec<String> {
+    subscribe(world, &["employee.created"]).await;
     world.employee("hedy@example.com").await;
     let end = world.services.clock.now().plus_seconds(8 * 86_400).to_string();
     let key = json!({"name": "HR sync", "scopes": ["*"], "expires_at": end});
@@ -166,23 +166,23 @@ async fn operational_events_are_due(world: &TestApi) -> Vec<String> {
 #[tokio::test]
 async fn event_catalog_marks_exactly_the_fired_types_as_live() {
     let (world, faulty, _database) = every_faulty_store().await.remove(0);
-    let mut event_names = everything_happens(&world).await;
-    let webhook = subscribed(&world, &["test.ping"]).await;
+    let mut event_names = fire_main_events(&world).await;
+    let webhook = subscribe(&world, &["test.ping"]).await;
     let test = world.post(&format!("{}/test", path(&webhook)), json!({})).await;
     event_names.insert(world.attempt_all(200).await[0].event_type.word().to_owned());
     assert_eq!(test.status, 200);
-    event_names.extend(a_receiver_is_gone(&world).await);
-    event_names.extend(operational_events_are_due(&world).await);
-    event_names.extend(connectors::provider_is_refused(&world).await);
-    event_names.extend(person_is_held_and_erased(&world).await);
-    event_names.extend(retention_has_ended(&world, &faulty).await);
+    event_names.extend(answer_with_gone(&world).await);
+    event_names.extend(fire_operational_events(&world).await);
+    event_names.extend(connectors::refuse_and_pause(&world).await);
+    event_names.extend(hold_and_erase_person(&world).await);
+    event_names.extend(run_retention(&world, &faulty).await);
     // The mailer fires this event, and this test runs no mailer. The tests of the service cover it.
     event_names.insert(EventType::InvitationUpdated.word().to_owned());
     assert_eq!(event_names, EventType::words().into_iter().map(str::to_owned).collect::<BTreeSet<_>>());
 }
 
 /// Archives an observation, runs the retention, and returns the event types that this fires.
-async fn retention_has_ended(world: &TestApi, faulty: &Faulty<dyn Storage>) -> BTreeSet<String> {
+async fn run_retention(world: &TestApi, faulty: &Faulty<dyn Storage>) -> BTreeSet<String> {
     let observation = world.observation("kept@example.com").await;
     world.post(&format!("/v1/observations/{observation}/archive"), json!({})).await;
     world.patch("/v1/organization", json!({"retention": {"archived_observations": "P30D"}})).await;
@@ -199,7 +199,7 @@ async fn retention_has_ended(world: &TestApi, faulty: &Faulty<dyn Storage>) -> B
 }
 
 /// Sets and ends a legal hold, erases the person, and returns the event types that this fires.
-async fn person_is_held_and_erased(world: &TestApi) -> BTreeSet<String> {
+async fn hold_and_erase_person(world: &TestApi) -> BTreeSet<String> {
     let id = world.employee("held@example.com").await;
     let path = format!("/v1/employees/{id}");
     let hold = format!("{path}/legal-hold");
@@ -226,7 +226,7 @@ async fn person_is_held_and_erased(world: &TestApi) -> BTreeSet<String> {
 async fn event_types_are_subscribable_and_documented() {
     let world = TestApi::new().await;
     for word in EventType::words() {
-        subscribed(&world, &[word]).await;
+        subscribe(&world, &[word]).await;
     }
     let document = world.bare("GET", "/v1/openapi.json").send().await.json();
     assert_eq!(document["components"]["schemas"]["EventType"]["x-live"], json!(EventType::words()));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{path, subscribed, text};
+use super::{path, subscribe, text};
 use crate::support::TestApi;
 
 async fn entries(world: &TestApi, webhook: &Value, query: &str) -> Vec<Value> {
@@ -14,7 +14,7 @@ async fn entries(world: &TestApi, webhook: &Value, query: &str) -> Vec<Value> {
 #[tokio::test]
 async fn delivery_is_attempted_seven_times_and_then_dropped() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["employee.created"]).await;
+    let webhook = subscribe(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     let mut expected_entries = vec![];
     let mut event = String::new();
@@ -54,7 +54,7 @@ async fn delivery_is_attempted_seven_times_and_then_dropped() {
 #[tokio::test]
 async fn delivery_log_shows_duration_and_status_0_for_no_answer() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["employee.created"]).await;
+    let webhook = subscribe(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     world.attempt_all(0).await;
     world.clock.advance_seconds(30);
@@ -74,7 +74,7 @@ async fn delivery_log_shows_duration_and_status_0_for_no_answer() {
 #[tokio::test]
 async fn delivery_log_is_filtered_and_paged_in_both_orders() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["employee.created", "employee.deactivated"]).await;
+    let webhook = subscribe(&world, &["employee.created", "employee.deactivated"]).await;
     let ada = world.employee("ada@example.com").await;
     world.attempt_all(500).await;
     world.clock.advance_seconds(1);
@@ -112,7 +112,7 @@ async fn delivery_log_is_filtered_and_paged_in_both_orders() {
     assert_eq!((page["data"].as_array().unwrap().len(), &page["has_more"]), (3, &json!(true)));
     let cursor = text(&page, "next_cursor");
     assert_eq!(places_with(&format!("?cursor={cursor}")).await, [3]);
-    let other = subscribed(&world, &["*"]).await;
+    let other = subscribe(&world, &["*"]).await;
     for elsewhere in
         [format!("{}/deliveries", path(&other)), format!("{}/deliveries?filter[status]=failed", path(&webhook))]
     {
@@ -125,7 +125,7 @@ async fn delivery_log_is_filtered_and_paged_in_both_orders() {
 #[tokio::test]
 async fn invalid_delivery_log_parameters_are_named() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     for (query, field, code) in [
         ("filter[status]=pending", "filter[status]", "invalid_enum"),
         ("filter[event_type]=*", "filter[event_type]", "invalid_enum"),
@@ -149,7 +149,7 @@ async fn invalid_delivery_log_parameters_are_named() {
 #[tokio::test]
 async fn delivery_attempt_is_read_by_id_and_so_is_its_event() {
     let world = TestApi::new().await;
-    let (webhook, other) = (subscribed(&world, &["employee.created"]).await, subscribed(&world, &["*"]).await);
+    let (webhook, other) = (subscribe(&world, &["employee.created"]).await, subscribe(&world, &["*"]).await);
     world.employee("ada@example.com").await;
     world.attempt_all(500).await;
     let [listed] = &entries(&world, &webhook, "").await[..] else { panic!("one attempt") };
@@ -170,7 +170,7 @@ async fn delivery_attempt_is_read_by_id_and_so_is_its_event() {
 #[tokio::test]
 async fn test_delivery_is_not_in_the_event_feed() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let test_json = world.post(&format!("{}/test", path(&webhook)), json!({})).await.json();
     world.attempt_all(200).await;
     assert_eq!(world.get(&format!("/v1/events/{}", text(&test_json, "event_id"))).await.status, 404);

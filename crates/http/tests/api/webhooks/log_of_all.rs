@@ -5,7 +5,7 @@ use candor_port_clock::Clock;
 use candor_service::runtime::delivery::{Engine, Settings};
 use serde_json::{Value, json};
 
-use super::{path, subscribed, text};
+use super::{path, subscribe, text};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -25,7 +25,7 @@ async fn log_of_all_shows_attempts_of_existing_subscriptions() {
         let (world, store) = (&shared.world, shared.name);
         assert_eq!(list(world, "").await, [json!(null); 0], "{store}");
         let (one, other) =
-            (subscribed(world, &["employee.created"]).await, subscribed(world, &["employee.created"]).await);
+            (subscribe(world, &["employee.created"]).await, subscribe(world, &["employee.created"]).await);
         world.employee("ada@example.com").await;
         let delivery_ids: Vec<_> = world.attempt_all(503).await.iter().map(|entry| entry.id.to_string()).collect();
         world.clock.advance_seconds(30);
@@ -67,7 +67,7 @@ async fn log_of_all_shows_attempts_of_existing_subscriptions() {
 async fn log_hides_attempts_of_holds_from_other_keys() {
     for shared in every_store().await {
         let (world, store) = (&shared.world, &shared.name);
-        let webhook = subscribed(world, &["employee.created", "employee.hold_changed"]).await;
+        let webhook = subscribe(world, &["employee.created", "employee.hold_changed"]).await;
         let employee = world.employee("ada@example.com").await;
         let hold = format!("/v1/employees/{employee}/legal-hold");
         world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await;
@@ -97,7 +97,7 @@ async fn log_hides_attempts_of_holds_from_other_keys() {
 async fn delivery_names_the_request_that_caused_its_event() {
     for shared in every_store().await {
         let world = &shared.world;
-        let webhook = subscribed(world, &["employee.created"]).await;
+        let webhook = subscribe(world, &["employee.created"]).await;
         let employee = world.employee("ada@example.com").await;
         let engine = Engine::new(&world.services, Settings::default());
         engine.run_once().await.unwrap();
@@ -117,7 +117,7 @@ async fn delivery_names_the_request_that_caused_its_event() {
 async fn stats_count_attempts_and_queued_deliveries() {
     for shared in every_store().await {
         let (world, store) = (&shared.world, shared.name);
-        let webhook = subscribed(world, &["employee.created"]).await;
+        let webhook = subscribe(world, &["employee.created"]).await;
         let stats = async |query: &str| world.get(&format!("{}/stats{query}", path(&webhook))).await;
         let empty = stats("").await.json();
         assert_eq!((&empty["attempts"], &empty["p50_ms"], &empty["queued"]), (&json!(0), &Value::Null, &json!(0)));

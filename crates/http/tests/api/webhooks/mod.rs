@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use crate::support::TestApi;
 
 /// Advances the clock by a millisecond and creates a subscription to these events. Returns the answer.
-async fn subscribed(world: &TestApi, topics: &[&str]) -> Value {
+async fn subscribe(world: &TestApi, topics: &[&str]) -> Value {
     world.clock.advance_millis(1);
     let body = json!({"url": "https://receiver.example/hooks", "event_types": topics});
     let creation = world.post("/v1/webhooks", body).await;

@@ -9,7 +9,7 @@ use candor_store_testkit::Fixtures;
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 
-use super::{path, subscribed};
+use super::{path, subscribe};
 use crate::stores::{SharedService, every_store};
 use crate::support::TestApi;
 
@@ -45,7 +45,7 @@ async fn attempts(shared: &SharedService, delays: &[i64], status: u16) -> u64 {
 async fn failing_webhook_is_reported_once_until_a_success() {
     for shared in every_store().await {
         let world = &shared.world;
-        let webhook = subscribed(world, &["employee.created"]).await;
+        let webhook = subscribe(world, &["employee.created"]).await;
         world.employee("ada@example.com").await;
         world.employee("bea@example.com").await;
         assert_eq!(attempts(&shared, &[0, 30, 120, 600], 500).await, 0, "{}", shared.name);
@@ -72,7 +72,7 @@ async fn failing_webhook_is_reported_once_until_a_success() {
 async fn subscription_gets_no_event_about_itself() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (own, other) = (subscribed(world, &["*"]).await, subscribed(world, &["webhook.failing"]).await);
+        let (own, other) = (subscribe(world, &["*"]).await, subscribe(world, &["webhook.failing"]).await);
         world.employee("ada@example.com").await;
         assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 1, "{}", shared.name);
         // A replay ends before the current millisecond.
@@ -93,7 +93,7 @@ async fn subscription_gets_no_event_about_itself() {
 async fn event_about_the_subscription_is_not_redelivered() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (own, other) = (subscribed(world, &["*"]).await, subscribed(world, &["webhook.failing"]).await);
+        let (own, other) = (subscribe(world, &["*"]).await, subscribe(world, &["webhook.failing"]).await);
         world.employee("ada@example.com").await;
         assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 1, "{}", shared.name);
         let event = fired_events(world, "webhook.failing").await[0]["id"].as_str().unwrap().parse().unwrap();

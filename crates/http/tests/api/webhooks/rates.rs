@@ -7,7 +7,7 @@ use candor_port_clock::Clock;
 use candor_service::runtime::delivery::{Engine, Settings};
 use serde_json::{Value, json};
 
-use super::{path, subscribed};
+use super::{path, subscribe};
 use crate::receivers::SentRequest;
 use crate::stores::every_store;
 use crate::support::TestApi;
@@ -34,13 +34,13 @@ async fn rate_is_set_changed_and_removed() {
         assert_eq!((patch_response.status, &patch_response.json()["max_per_second"]), (200, &rate));
         assert_eq!(world.get(&path(&webhook)).await.json()["max_per_second"], rate);
     }
-    assert_eq!(subscribed(&world, &["*"]).await["max_per_second"], Value::Null);
+    assert_eq!(subscribe(&world, &["*"]).await["max_per_second"], Value::Null);
 }
 
 #[tokio::test]
 async fn rate_outside_its_bounds_is_refused() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     for (rate, code) in [(json!(0), "out_of_range"), (json!(1001), "out_of_range"), (json!("5"), "invalid_format")]
     {
         let response = world.patch(&path(&webhook), json!({"max_per_second": rate})).await;
@@ -62,7 +62,7 @@ async fn engines_together_keep_the_rate_of_a_receiver() {
         let (mut limited, mut unlimited) = (vec![], vec![]);
         let start_millis = world.clock.now().millis();
         for number in 0.. {
-            // Half of the events occur at once, the others while deliveries wait.
+            // Half of the events occur at once, the other half while deliveries wait.
             let is_new = number <= EVENTS / 2;
             for name in if number == 0 { 0..EVENTS / 2 } else { 0..usize::from(is_new) } {
                 world.employee(&format!("person-{number}-{name}@example.com")).await;

@@ -6,7 +6,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::subscriptions::stored;
-use super::{conflict, path, subscribed, text};
+use super::{conflict, path, subscribe, text};
 use crate::support::{TestApi, TestResponse};
 
 async fn log(world: &TestApi, webhook: &Value) -> Vec<Value> {
@@ -24,7 +24,7 @@ async fn redeliver(world: &TestApi, webhook: &Value, delivery: &str) -> TestResp
 #[tokio::test]
 async fn test_delivery_makes_one_attempt_under_the_announced_id() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["employee.created"]).await;
+    let webhook = subscribe(&world, &["employee.created"]).await;
     for (status, shown) in [(500, "failed"), (200, "success")] {
         world.clock.advance_seconds(1);
         let test_response = test(&world, &webhook).await;
@@ -48,7 +48,7 @@ async fn test_delivery_makes_one_attempt_under_the_announced_id() {
 #[tokio::test]
 async fn test_delivery_works_while_the_subscription_is_inactive() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
     assert_eq!(test(&world, &webhook).await.status, 200);
     assert_eq!(world.attempt_all(204).await.len(), 1);
@@ -58,7 +58,7 @@ async fn test_delivery_works_while_the_subscription_is_inactive() {
 #[tokio::test]
 async fn test_deliveries_have_their_own_quota() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let key = world.ordinary_key().await;
     let test = || world.bare("POST", &format!("{}/test", path(&webhook))).key(&key).send();
     for left in (0..10).rev() {
@@ -86,7 +86,7 @@ async fn test_deliveries_have_their_own_quota() {
 #[tokio::test]
 async fn retried_test_delivery_is_sent_once() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let test = || world.ask("POST", &format!("{}/test", path(&webhook))).header("idempotency-key", "k").send();
     let (one, other) = (test().await, test().await);
     assert_eq!((one.status, other.status, &one.body), (200, 200, &other.body));
@@ -96,7 +96,7 @@ async fn retried_test_delivery_is_sent_once() {
 
 /// Creates a subscription with one attempted event, answered with this status.
 async fn create_attempted(world: &TestApi, status: u16) -> (Value, String) {
-    let webhook = subscribed(world, &["employee.created"]).await;
+    let webhook = subscribe(world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     let delivery = world.attempt_all(status).await[0].id.to_string();
     (webhook, delivery)
@@ -158,7 +158,7 @@ async fn impossible_redelivery_is_409_with_the_reason() {
 async fn redelivery_finds_only_attempts_of_the_subscription() {
     let world = TestApi::new().await;
     let (webhook, delivery) = create_attempted(&world, 200).await;
-    let other = subscribed(&world, &["*"]).await;
+    let other = subscribe(&world, &["*"]).await;
     for (webhook, delivery) in [
         (&webhook, "del_00000000000000000000000001"),
         (&webhook, "nonsense"),

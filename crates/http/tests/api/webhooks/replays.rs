@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::{conflict, path, subscribed, text};
+use super::{conflict, path, subscribe, text};
 use crate::support::{TestApi, TestResponse};
 
 async fn replay(world: &TestApi, webhook: &Value, body: Value) -> TestResponse {
@@ -25,7 +25,7 @@ const SINCE: &str = "2026-03-02T09:00:00Z";
 /// Creates three events a second apart: the first acknowledged, the second dropped, the third never attempted
 /// because the subscription was inactive.
 async fn history(world: &TestApi) -> Value {
-    let webhook = subscribed(world, &["employee.created", "observation.created"]).await;
+    let webhook = subscribe(world, &["employee.created", "observation.created"]).await;
     world.clock.advance_millis(998);
     world.employee("good@example.com").await;
     assert_eq!(world.attempt_all(200).await.len(), 1);
@@ -90,7 +90,7 @@ async fn replay_skips_queued_deliveries_and_counts_failures_only() {
 #[tokio::test]
 async fn replay_expedites_and_counts_waiting_failures() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["employee.created"]).await;
+    let webhook = subscribe(&world, &["employee.created"]).await;
     for number in 0..3 {
         world.employee(&format!("p{number}@example.com")).await;
     }
@@ -134,7 +134,7 @@ async fn retried_replay_is_made_once_and_replays_the_answer() {
 #[tokio::test]
 async fn replay_of_an_inactive_subscription_is_409() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
     let response = replay(&world, &webhook, json!({"since": SINCE})).await;
     assert_eq!(response.refusal(), (409, "conflict".to_owned()));
@@ -146,7 +146,7 @@ async fn replay_of_an_inactive_subscription_is_409() {
 #[tokio::test]
 async fn invalid_replay_fields_are_named() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     for (body, field, code) in [
         (json!({}), "since", "required"),
         (json!({"since": null}), "since", "required"),
@@ -186,7 +186,7 @@ async fn replay_over_several_commits_queues_each_event_once() {
     }
     let upload = world.ask("POST", "/v1/employees/csv").header("content-type", "text/csv").body(file).send().await;
     assert_eq!(upload.status, 200, "{}", upload.text());
-    let webhook = subscribed(&world, &["employee.created"]).await;
+    let webhook = subscribe(&world, &["employee.created"]).await;
     assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE})).await, 0, "no delivery was attempted");
     assert_eq!(run_replay(&world, &webhook, json!({"since": SINCE, "only": "all"})).await, PEOPLE as u64);
     let mut events = std::collections::BTreeSet::new();

@@ -8,7 +8,7 @@ use candor_port_clock::Clock;
 use serde_json::{Value, json};
 
 use super::subscriptions::stored;
-use super::{path, subscribed, text};
+use super::{path, subscribe, text};
 use crate::support::TestApi;
 
 async fn rotate(world: &TestApi, webhook: &Value) -> String {
@@ -20,7 +20,7 @@ async fn rotate(world: &TestApi, webhook: &Value) -> String {
 #[tokio::test]
 async fn webhook_secret_is_32_random_bytes_stored_sealed() {
     let world = TestApi::new().await;
-    let (one, other) = (subscribed(&world, &["*"]).await, subscribed(&world, &["*"]).await);
+    let (one, other) = (subscribe(&world, &["*"]).await, subscribe(&world, &["*"]).await);
     let secrets = [text(&one, "secret"), text(&other, "secret"), rotate(&world, &one).await];
     for (at, secret) in secrets.iter().enumerate() {
         let bytes = STANDARD.decode(secret.strip_prefix("whsec_").unwrap()).unwrap();
@@ -36,7 +36,7 @@ async fn webhook_secret_is_32_random_bytes_stored_sealed() {
 #[tokio::test]
 async fn rotated_secret_signs_for_24_hours_more() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let ends = async || {
         let secrets = stored(&world, &webhook).await.secrets;
         secrets.iter().map(|secret| secret.ends_at).collect::<Vec<_>>()
@@ -56,7 +56,7 @@ async fn rotated_secret_signs_for_24_hours_more() {
 #[tokio::test]
 async fn overlap_seconds_ends_earlier_secrets() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let first = rotate(&world, &webhook).await;
     let signing = async || {
         let now = world.clock.now();
@@ -75,7 +75,7 @@ async fn overlap_seconds_ends_earlier_secrets() {
 #[tokio::test]
 async fn overlap_seconds_without_rotation_is_400() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let table = [
         (json!({"overlap_seconds": 60}), "rotate_secret", "required"),
         (json!({"overlap_seconds": 60, "rotate_secret": false, "active": false}), "rotate_secret", "required"),
@@ -95,7 +95,7 @@ async fn overlap_seconds_without_rotation_is_400() {
 #[tokio::test]
 async fn rotation_at_the_cap_of_secrets_drops_the_oldest() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     for _ in 1..32 {
         rotate(&world, &webhook).await;
     }

@@ -4,7 +4,7 @@ use candor_service::runtime::sweep;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{path, subscribed, text};
+use super::{path, subscribe, text};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -20,7 +20,7 @@ async fn subscription_behaves_alike_on_every_store() {
     for shared in every_store().await {
         let (world, store) = (&shared.world, shared.name);
         sweep::prune_log(&world.services).await.unwrap();
-        let webhook = subscribed(world, &["employee.created"]).await;
+        let webhook = subscribe(world, &["employee.created"]).await;
         let change = async |body: Value| world.patch(&path(&webhook), body).await.json();
         let act = async |name: &str, body: Value| world.post(&format!("{}/{name}", path(&webhook)), body).await;
         world.employee("ada@example.com").await;
@@ -83,7 +83,7 @@ async fn one_of_concurrent_hundredth_subscriptions_wins() {
         let (world, store) = (&shared.world, shared.name);
         let mut webhook = Value::Null;
         for _ in 0..99 {
-            webhook = subscribed(world, &["employee.created"]).await;
+            webhook = subscribe(world, &["employee.created"]).await;
         }
         world.patch(&path(&webhook), json!({"active": false})).await;
         let body = json!({"url": "https://receiver.example/hooks", "event_types": ["*"]});

@@ -6,7 +6,7 @@ use candor_port_storage::StorageExt;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
-use super::{path, subscribed, text};
+use super::{path, subscribe, text};
 use crate::support::{PUBLIC_URL, TestApi};
 
 /// Reads a subscription from the store.
@@ -51,7 +51,7 @@ async fn new_subscription_is_active_and_shows_its_secret_once() {
 #[tokio::test]
 async fn invalid_subscription_fields_are_named_before_any_lookup() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     world.receivers.judged_urls();
     let long = "é".repeat(201);
     let topics = |value: Value| json!({"url": "https://receiver.example/", "event_types": value});
@@ -108,7 +108,7 @@ async fn invalid_subscription_fields_are_named_before_any_lookup() {
 async fn event_types_keep_their_order_without_duplicates() {
     let world = TestApi::new().await;
     let event_types = ["test.ping", "employee.created", "test.ping", "*", "employee.created"];
-    let webhook = subscribed(&world, &event_types).await;
+    let webhook = subscribe(&world, &event_types).await;
     assert_eq!(webhook["event_types"], json!(["test.ping", "employee.created", "*"]));
     let patch_response = world.patch(&path(&webhook), json!({"event_types": ["*", "*"]})).await;
     assert_eq!(patch_response.json()["event_types"], json!(["*"]));
@@ -117,7 +117,7 @@ async fn event_types_keep_their_order_without_duplicates() {
 #[tokio::test]
 async fn subscription_read_back_as_patch_writes_nothing() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let read = world.get(&path(&webhook)).await;
     world.clock.advance_seconds(1);
     world.receivers.judged_urls();
@@ -134,7 +134,7 @@ async fn subscription_read_back_as_patch_writes_nothing() {
 #[tokio::test]
 async fn subscription_change_is_audited_without_secrets() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     world.clock.advance_seconds(1);
     let body = json!({"url": "https://other.example/hunter2?x=1", "event_types": ["test.ping"], "active": false,
                       "description": "x", "rotate_secret": true});
@@ -168,7 +168,7 @@ async fn subscriptions_are_listed_newest_first_or_by_change() {
     let world = TestApi::new().await;
     let mut ids = vec![];
     for _ in 0..5 {
-        ids.push(subscribed(&world, &["*"]).await);
+        ids.push(subscribe(&world, &["*"]).await);
     }
     world.clock.advance_seconds(1);
     world.patch(&path(&ids[1]), json!({"description": "changed"})).await;
@@ -185,14 +185,14 @@ async fn subscriptions_are_listed_newest_first_or_by_change() {
     assert_eq!(list("?filter[updated_at][lte]=2026-03-02T09:00:00.003Z").await.0, [2, 0]);
     let (first, cursor) = list("?limit=2").await;
     assert_eq!((first, cursor.is_some()), (vec![4, 3], true));
-    subscribed(&world, &["*"]).await;
+    subscribe(&world, &["*"]).await;
     assert_eq!(list(&format!("?limit=100&cursor={}", cursor.unwrap())).await, (vec![2, 1, 0], None));
 }
 
 #[tokio::test]
 async fn deleted_subscription_loses_its_log_and_queue() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["employee.created"]).await;
+    let webhook = subscribe(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     assert_eq!(world.attempt_all(500).await.len(), 1);
     world.employee("grace@example.com").await;
@@ -222,7 +222,7 @@ async fn deleted_subscription_loses_its_log_and_queue() {
 #[tokio::test]
 async fn subscription_deletion_takes_no_body_and_counts_as_a_write() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let error_response = world.ask("DELETE", &path(&webhook)).json(&json!({"force": true})).send().await;
     assert_eq!(error_response.problems(), [("force".to_owned(), "unknown_field".to_owned())]);
     let key = world.ordinary_key().await;
@@ -234,7 +234,7 @@ async fn subscription_deletion_takes_no_body_and_counts_as_a_write() {
 #[tokio::test]
 async fn delivery_changes_the_etag_but_not_the_version() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["employee.created"]).await;
+    let webhook = subscribe(&world, &["employee.created"]).await;
     let tag = async || world.get(&path(&webhook)).await.header("etag").unwrap().to_owned();
     let is_current_tag = async |tag: &str| {
         world.ask("GET", &path(&webhook)).header("if-none-match", tag).send().await.status == 304
@@ -266,7 +266,7 @@ async fn delivery_changes_the_etag_but_not_the_version() {
 #[tokio::test]
 async fn reactivated_subscription_resets_its_failures() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["employee.created"]).await;
+    let webhook = subscribe(&world, &["employee.created"]).await;
     world.employee("ada@example.com").await;
     world.attempt_all(500).await;
     assert_eq!(stored(&world, &webhook).await.streak.failures, 1);
@@ -305,7 +305,7 @@ async fn retried_subscription_creation_replays_the_same_secret() {
 #[tokio::test]
 async fn test_data_set_has_its_own_subscriptions() {
     let world = TestApi::new().await;
-    let live = subscribed(&world, &["*"]).await;
+    let live = subscribe(&world, &["*"]).await;
     let key = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Test).await;
     let body = json!({"url": "https://receiver.example/", "event_types": ["employee.created"]});
     let creation = world.bare("POST", "/v1/webhooks").key(&key).json(&body).send().await;

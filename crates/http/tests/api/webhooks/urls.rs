@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{path, subscribed};
+use super::{path, subscribe};
 use crate::support::TestApi;
 
 /// Returns URLs with the status, code and field code of their refusal.
@@ -32,7 +32,7 @@ fn refused_urls() -> Vec<(Value, u16, &'static str, &'static str)> {
 #[tokio::test]
 async fn forbidden_url_is_refused_on_create_and_update() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let list_before = world.get("/v1/webhooks").await;
     for (url, status, code, field_code) in refused_urls() {
         let create_response = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
@@ -49,7 +49,7 @@ async fn forbidden_url_is_refused_on_create_and_update() {
 #[tokio::test]
 async fn private_and_unresolvable_hosts_get_equal_refusals() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     let refusals = async |url: &str| {
         let create_response = world.post("/v1/webhooks", json!({"url": url, "event_types": ["*"]})).await;
         let patch_response = world.patch(&path(&webhook), json!({"url": url})).await;
@@ -78,7 +78,7 @@ async fn webhook_url_is_stored_as_given() {
 #[tokio::test]
 async fn webhook_url_is_resolved_once_and_only_if_changed() {
     let world = TestApi::new().await;
-    let webhook = subscribed(&world, &["*"]).await;
+    let webhook = subscribe(&world, &["*"]).await;
     assert_eq!(world.receivers.judged_urls(), ["https://receiver.example/hooks"]);
     world.patch(&path(&webhook), json!({"url": "https://receiver.example/hooks", "description": "x"})).await;
     world.patch(&path(&webhook), json!({"active": false})).await;
