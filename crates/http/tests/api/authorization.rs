@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::resources::{Resources, method};
 use crate::support::{Request, TestApi, TestResponse};
 
-fn demanded(route: &Route) -> Option<Permission> {
+fn required_permission(route: &Route) -> Option<Permission> {
     // A search without `types` searches observations.
     let default = route.access.reads_types().then_some(Permission::ObservationsRead);
     route.access.required_scope().or(default)
@@ -37,7 +37,7 @@ async fn send_to_route(world: &TestApi, resources: &Resources, route: &Route, ke
 }
 
 fn with_body<'a>(request: Request<'a>, resources: &Resources, route: &Route) -> Request<'a> {
-    resources.filled(request, route)
+    resources.fill(request, route)
 }
 
 #[tokio::test]
@@ -66,7 +66,7 @@ async fn route_scope_missing_from_key_is_403() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
-        let Some(scope) = demanded(route) else { continue };
+        let Some(scope) = required_permission(route) else { continue };
         let mut others = all_but(scope);
         if let Some(other) = route.access.other_scope() {
             others = Permission::ALL
@@ -89,7 +89,7 @@ async fn route_scope_missing_from_key_is_403() {
 /// of observations, so a key that changes it or sends to it needs the scope to read them. The event of the examples
 /// is about a person or an observation.
 fn sufficient_scopes(route: &Route) -> Permissions {
-    let own = demanded(route).map_or(Permissions::NONE, |scope| Permissions::NONE.with(scope));
+    let own = required_permission(route).map_or(Permissions::NONE, |scope| Permissions::NONE.with(scope));
     match route.operation {
         "updateWebhook" | "redeliver" => own.with(Permission::ObservationsRead),
         "getEvent" => own.with(Permission::ObservationsRead).with(Permission::EmployeesRead),
@@ -116,7 +116,7 @@ async fn standard_key_is_refused_on_admin_routes_only() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES {
-        if demanded(route).is_none() {
+        if required_permission(route).is_none() {
             continue;
         }
         let key = sufficient_key(&world, &resources, route, sufficient_scopes(route), AccessLevel::Standard).await;

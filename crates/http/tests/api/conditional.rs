@@ -103,7 +103,7 @@ async fn if_match_takes_the_tag_of_the_first_id_in_the_path() {
             continue;
         };
         let request = resources.ask(&world, route).header("if-match", &tag);
-        let response = resources.filled(request, route).send().await;
+        let response = resources.fill(request, route).send().await;
         assert!(response.status < 300, "{}: {}", route.operation, response.text());
     }
     assert_eq!(untagged_operations, ["readNotification"], "resources that a client reads only in lists");
@@ -135,7 +135,7 @@ async fn created_resource_returns_location_and_etag() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     for route in ROUTES.iter().filter(|route| route.status == 201) {
-        let creation = resources.filled(resources.ask(&world, route), route).send().await;
+        let creation = resources.fill(resources.ask(&world, route), route).send().await;
         let id = creation.json()["id"].as_str().unwrap().to_owned();
         let own = resources.path(route);
         let collection = route.collection.map_or(own, |collection| format!("/v1{collection}"));

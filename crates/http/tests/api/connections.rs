@@ -12,7 +12,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use crate::support::{PATIENCE, TestApi};
 
 /// Number of requests that a non-reading client pipelines.
-const AHEAD: usize = 6_000;
+const PIPELINED_REQUESTS: usize = 6_000;
 
 pub(crate) struct TestListener {
     address: std::net::SocketAddr,
@@ -87,59 +87,59 @@ impl TestListener {
 #[tokio::test]
 async fn pipelining_client_that_reads_nothing_is_disconnected() {
     let options = ServerOptions { write_time: Duration::from_millis(500), ..ServerOptions::default() };
-    let it = listen_with(crate::support::patient_settings(), options).await;
+    let listener = listen_with(crate::support::patient_settings(), options).await;
     let mut idle = Vec::new();
     for path in ["/docs/scalar.js", "/v1/openapi.json", "/docs/reference.json"] {
-        let mut stream = it.connect().await;
-        let requests = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(AHEAD);
+        let mut stream = listener.connect().await;
+        let requests = format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").repeat(PIPELINED_REQUESTS);
         idle.push(tokio::spawn(async move {
             // Sends until an error: only a write reveals that the server has closed the connection.
             while stream.write_all(requests.as_bytes()).await.is_ok() {}
         }));
     }
     for _ in 0..20 {
-        let answer = it.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        let answer = listener.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
         assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     }
     for client in idle {
         tokio::time::timeout(PATIENCE, client).await.expect("the connection stays open").unwrap();
     }
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn unread_small_answers_disconnect_the_client() {
     /// Number of requests whose answers exceed the client's receive buffer, but fit into the server's send buffer.
-    const ASKED: usize = 60;
+    const REQUESTS: usize = 60;
     let write_time = Duration::from_millis(500);
     let options = ServerOptions { write_time, connections_per_client: 1, ..ServerOptions::default() };
-    let it = listen_with(crate::support::patient_settings(), options).await;
-    let mut silent = it.connect().await;
-    silent.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n".repeat(ASKED).as_slice()).await.unwrap();
+    let listener = listen_with(crate::support::patient_settings(), options).await;
+    let mut silent = listener.connect().await;
+    silent.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n".repeat(REQUESTS).as_slice()).await.unwrap();
     silent.readable().await.unwrap();
     // The limit is one connection, so a new one is accepted only after the first has ended.
     let later_connection = async {
-        while !it
+        while !listener
             .talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             .await
             .starts_with("HTTP/1.1 200")
         {}
     };
     tokio::time::timeout(PATIENCE, later_connection).await.expect("the connection stays open");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn endless_head_times_out_behind_pipelined_requests() {
     const ASK: &str = "GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
     let options = ServerOptions { head_time: Duration::from_millis(500), ..ServerOptions::default() };
-    let it = listen_with(crate::support::patient_settings(), options).await;
-    let mut waiting = it.used_connection(ASK).await;
+    let listener = listen_with(crate::support::patient_settings(), options).await;
+    let mut waiting = listener.used_connection(ASK).await;
     for (before, rest) in
         [(1, "G"), (1, "GET /livez HTTP/1.1\r\nhost"), (40, "GET /livez HTTP/1.1\r\nhost"), (1, "\r\n")]
     {
         let requests = format!("{}{rest}", ASK.repeat(before));
-        let answer = it.talk_in_time(requests.as_bytes()).await;
+        let answer = listener.talk_in_time(requests.as_bytes()).await;
         assert_eq!(answer.matches("HTTP/1.1 200 ").count(), before, "{answer}");
         let (_, late) = answer.split_once("HTTP/1.1 408 ").unwrap_or_else(|| panic!("{rest:?}: {answer}"));
         let (head, body) = late.split_once("\r\n\r\n").unwrap();
@@ -151,14 +151,14 @@ async fn endless_head_times_out_behind_pipelined_requests() {
     let mut answer = String::new();
     tokio::time::timeout(PATIENCE, waiting.read_to_string(&mut answer)).await.unwrap().unwrap();
     assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 1, "{answer}");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn pipelined_bodies_and_connection_ends_are_accepted() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let file = "email,first_name,last_name\r\nada@example.com,Ada,Moreau\r\n";
-    let head = format!("host: x\r\nauthorization: Bearer {}\r\n", it.key);
+    let head = format!("host: x\r\nauthorization: Bearer {}\r\n", listener.key);
     let csv = format!("POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\n");
     let requests = [
         format!("HEAD /livez HTTP/1.1\r\n{head}\r\n"),
@@ -167,16 +167,16 @@ async fn pipelined_bodies_and_connection_ends_are_accepted() {
         format!("GET /v1/nothing HTTP/1.1\n{}\n", head.replace('\r', "")),
         format!("GET /livez HTTP/1.1\r\n{head}connection: close\r\n\r\n"),
     ];
-    let answer = it.talk(requests.concat().as_bytes()).await;
+    let answer = listener.talk(requests.concat().as_bytes()).await;
     let statuses: Vec<_> = answer.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
     assert_eq!(statuses, ["200", "200", "200", "404", "200"], "{answer}");
     assert_eq!(answer.matches("\"created\":1").count(), 2, "{answer}");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn connection_survives_an_unread_request_body() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let body = "x".repeat(60_000);
     let request_of_length = |length: usize| {
         format!(
@@ -185,18 +185,19 @@ async fn connection_survives_an_unread_request_body() {
         )
     };
     let last = "GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    let answers = it.talk(format!("{}{body}{0}{body}{last}", request_of_length(body.len())).as_bytes()).await;
+    let answers =
+        listener.talk(format!("{}{body}{0}{body}{last}", request_of_length(body.len())).as_bytes()).await;
     let statuses: Vec<_> =
         answers.match_indices("HTTP/1.1 ").map(|(at, start)| &answers[at + start.len()..][..3]).collect();
     assert_eq!(statuses, ["401", "401", "200"], "{answers}");
-    let large = it.talk(format!("{}{body}", request_of_length(10_000_000)).as_bytes()).await;
+    let large = listener.talk(format!("{}{body}", request_of_length(10_000_000)).as_bytes()).await;
     assert!(large.starts_with("HTTP/1.1 401") && large.contains("connection: close"), "{large}");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn pipelined_requests_are_answered_in_order() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let paths = ["/livez", "/v1/openapi.json", "/v1/nothing", "/docs"];
     let statuses = ["200", "200", "404", "200"];
     let (mut bytes, mut wanted) = (String::new(), Vec::new());
@@ -204,7 +205,7 @@ async fn pipelined_requests_are_answered_in_order() {
         bytes.push_str(&format!("GET {} HTTP/1.1\r\nhost: x\r\n\r\n", paths[number % 4]));
         wanted.push(statuses[number % 4]);
     }
-    let mut stream = TcpStream::connect(it.address).await.unwrap();
+    let mut stream = TcpStream::connect(listener.address).await.unwrap();
     stream.write_all(bytes.as_bytes()).await.unwrap();
     // A chunk may end within a multi-byte character, so only the complete answer is decoded.
     let (mut answer, mut piece) = (Vec::new(), vec![0; 65_536]);
@@ -220,38 +221,38 @@ async fn pipelined_requests_are_answered_in_order() {
         assert!(length > 0, "closed after {} answers", next_statuses.len());
     };
     assert_eq!(pipelined_answer, wanted);
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn large_body_and_large_answer_arrive_complete() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let rows: String =
         (0..5_000).map(|number| format!("person{number}@example.com,Ada,{}\r\n", "x".repeat(60))).collect();
     let file = format!("email,first_name,last_name\r\n{rows}");
-    let head = format!("host: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n", it.key);
+    let head = format!("host: x\r\nauthorization: Bearer {}\r\nconnection: close\r\n", listener.key);
     let request = format!(
         "POST /v1/employees/csv?dry_run=true HTTP/1.1\r\n{head}content-type: text/csv\r\n\
          content-length: {}\r\n\r\n{file}",
         file.len()
     );
-    let answer = it.talk(request.as_bytes()).await;
+    let answer = listener.talk(request.as_bytes()).await;
     let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
     assert_eq!(body["data"]["created"], 5_000, "{answer}");
-    let answer = it.talk(format!("GET /docs/scalar.js HTTP/1.1\r\n{head}\r\n").as_bytes()).await;
+    let answer = listener.talk(format!("GET /docs/scalar.js HTTP/1.1\r\n{head}\r\n").as_bytes()).await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.contains(&format!("content-length: {}", body.len())) && body.len() > 1_000_000, "{head}");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn client_over_its_connection_limit_gets_an_error() {
     let options = ServerOptions { connections_per_client: 2, ..ServerOptions::default() };
-    let it = listen_with(crate::support::patient_settings(), options).await;
+    let listener = listen_with(crate::support::patient_settings(), options).await;
     let ask = b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n";
     let mut open = Vec::new();
     for _ in 0..2 {
-        let mut stream = TcpStream::connect(it.address).await.unwrap();
+        let mut stream = TcpStream::connect(listener.address).await.unwrap();
         stream.write_all(ask).await.unwrap();
         let mut first = [0; 12];
         stream.read_exact(&mut first).await.unwrap();
@@ -259,7 +260,7 @@ async fn client_over_its_connection_limit_gets_an_error() {
         open.push(stream);
     }
     // Sends nothing: unread input would reset the connection and lose the answer.
-    let answer = it.talk(b"").await;
+    let answer = listener.talk(b"").await;
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 503 ") && head.contains("retry-after: 1"), "{head}");
     assert!(head.contains("connection: close"), "{head}");
@@ -267,14 +268,14 @@ async fn client_over_its_connection_limit_gets_an_error() {
     assert_eq!(body["error"]["code"], "unavailable");
     drop(open);
     let later_connection = async {
-        while !it
+        while !listener
             .talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
             .await
             .starts_with("HTTP/1.1 200")
         {}
     };
     tokio::time::timeout(PATIENCE, later_connection).await.expect("closed connections still count");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
@@ -284,15 +285,16 @@ async fn trusted_proxy_has_unlimited_connections() {
         trusted_proxies: vec![local.to_string().parse().unwrap()],
         ..crate::support::patient_settings()
     };
-    let it = listen_with(settings, ServerOptions { connections_per_client: 1, ..ServerOptions::default() }).await;
+    let listener =
+        listen_with(settings, ServerOptions { connections_per_client: 1, ..ServerOptions::default() }).await;
     let mut open = Vec::new();
     for _ in 0..5 {
-        let mut stream = TcpStream::connect(it.address).await.unwrap();
+        let mut stream = TcpStream::connect(listener.address).await.unwrap();
         stream.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
         let mut first = [0; 12];
         stream.read_exact(&mut first).await.unwrap();
         assert_eq!(&first, b"HTTP/1.1 200");
         open.push(stream);
     }
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }

@@ -110,7 +110,7 @@ async fn answer_matches_its_documented_schema() {
         let path = format!("{}{}", resources.path(route), everything_inlined(route));
         resources.begin(&world, route).await;
         let request = world.bare(method(route), &path).key(resources.key(route, &world.admin));
-        let response = resources.filled(request, route).send().await;
+        let response = resources.fill(request, route).send().await;
         if route.response == Success::Empty {
             assert_eq!((response.status, response.body.len()), (204, 0), "{}", route.operation);
             continue;

@@ -39,8 +39,8 @@ const STAYS: [(&str, &str); 18] = [
     ("createWebhook", "a setting of the organization"),
     ("updateWebhook", "a setting of the organization"),
 ];
-/// Other routes that take no text to erase here, each with the reason.
-const OTHERS: [(&str, &str); 4] = [
+/// Routes that take no text which an erasure removes, each with the reason.
+const WITHOUT_TEXT: [(&str, &str); 4] = [
     ("acceptInvitation", "a token, of which only a digest is stored"),
     ("beginSignIn", "an address, which is not stored"),
     ("checkIdentityProvider", "a token, which is not stored"),
@@ -158,7 +158,7 @@ async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
     let mut text_names = BTreeSet::new();
     for route in routes_of_v1().filter(|route| route.method != Method::Get) {
         let Some(texts) = texts(&document, route) else { continue };
-        if STAYS.iter().chain(&OTHERS).any(|(operation, _)| *operation == route.operation) {
+        if STAYS.iter().chain(&WITHOUT_TEXT).any(|(operation, _)| *operation == route.operation) {
             text_names.insert(route.operation);
             continue;
         }
@@ -166,7 +166,7 @@ async fn text_of_each_route_is_gone_from_the_files_after_an_erasure() {
         assert!(before > 0, "{} does not store its texts", route.operation);
         assert_eq!(after, 0, "{}: {texts}", route.operation);
     }
-    let exceptions: BTreeSet<_> = STAYS.iter().chain(&OTHERS).map(|(operation, _)| *operation).collect();
+    let exceptions: BTreeSet<_> = STAYS.iter().chain(&WITHOUT_TEXT).map(|(operation, _)| *operation).collect();
     assert_eq!(text_names, exceptions, "an exception takes no text");
 }
 

@@ -1,5 +1,5 @@
-//! Erasures remove all texts of a person and none of others, and continue after a failure of any piece (decision
-//! H4).
+//! Erasures remove all texts of a person and no texts of other people, and continue after a failure of any piece
+//! (decision H4).
 
 use std::fs;
 use std::path::Path;
@@ -37,11 +37,11 @@ impl Walk {
     }
 
     async fn make(&mut self, world: &TestApi, path: &str, body: Value) -> String {
-        let creation = self.sent(world, &world.admin.clone(), path, body).await;
+        let creation = self.send(world, &world.admin.clone(), path, body).await;
         creation.json()["id"].as_str().unwrap_or_default().to_owned()
     }
 
-    async fn sent(&mut self, world: &TestApi, key: &str, path: &str, body: Value) -> TestResponse {
+    async fn send(&mut self, world: &TestApi, key: &str, path: &str, body: Value) -> TestResponse {
         world.clock.advance_seconds(2);
         let idempotency = format!("key-{}-{}", self.requests.len(), path.len());
         let agent = if key == world.admin { "Tests" } else { CANARY };
@@ -113,15 +113,15 @@ impl Walk {
             world.patch(&format!("/v1/observations/{observation}"), json!({"impact": impact})).await;
             let objective = self.make(world, "/v1/employee-objectives", objective).await;
             let path = format!("/v1/employee-objectives/{objective}");
-            self.sent(world, &world.admin.clone(), &format!("{path}/reject"), json!({"reason": why})).await;
+            self.send(world, &world.admin.clone(), &format!("{path}/reject"), json!({"reason": why})).await;
             let summary = self.make(world, "/v1/summaries", summary).await;
             let share = format!("/v1/summaries/{summary}");
-            self.sent(world, &world.admin.clone(), &format!("{share}/approve"), json!({})).await;
-            self.sent(world, &world.admin.clone(), &format!("{share}/share"), json!({})).await;
-            self.sent(world, &world.admin.clone(), &format!("{share}/feedback"), json!({"comment": comment}))
+            self.send(world, &world.admin.clone(), &format!("{share}/approve"), json!({})).await;
+            self.send(world, &world.admin.clone(), &format!("{share}/share"), json!({})).await;
+            self.send(world, &world.admin.clone(), &format!("{share}/feedback"), json!({"comment": comment}))
                 .await;
             let assignment = self.make(world, "/v1/assignments", assignment).await;
-            self.sent(
+            self.send(
                 world,
                 &world.admin.clone(),
                 &format!("/v1/assignments/{assignment}/submissions"),
@@ -154,7 +154,7 @@ impl Walk {
         let key = json!({"name": name, "scopes": ["*"], "employee_id": id});
         let own = world.post("/v1/api-keys", key).await.json()["key"].as_str().unwrap().to_owned();
         let about = json!({"employee_id": other, "type": "strength", "observation": "Plain"});
-        self.sent(world, &own, "/v1/observations", about).await;
+        self.send(world, &own, "/v1/observations", about).await;
     }
 
     /// Uploads a file whose response names the address of the person.
@@ -235,7 +235,7 @@ async fn data_of(world: &TestApi, id: &str) -> Vec<Value> {
     let lines = world.get(&format!("/v1/employees/{id}/personal-data")).await.lines();
     let is_request =
         |line: &Value| line["data"]["action"] == "employee.read_personal_data" || line["type"] == "end";
-    // An erased actor loses name, address and user agent, also in entries about others.
+    // An erased actor loses name, address and user agent, also in entries about other people.
     let without_actor = |mut line: Value| {
         if line["type"] == "audit_entry" {
             line["data"]["actor"]["name"] = json!(null);

@@ -30,13 +30,13 @@ fn of_type<'a>(lines: &'a [Value], kind: &str) -> Vec<&'a Value> {
     lines.iter().filter(|line| line["type"] == kind).collect()
 }
 
-/// Returns the rows by id. Asserts that no row is there twice.
+/// Returns the rows by id. Asserts that the export has no row twice.
 fn rows(lines: &[Value]) -> BTreeMap<String, Value> {
     let rows = lines.iter().filter(|line| line.get("data").is_some());
     let mut by_id = BTreeMap::new();
     for row in rows {
         let id = row["data"]["id"].as_str().unwrap().to_owned();
-        assert!(by_id.insert(id, row["data"].clone()).is_none(), "a row is there twice: {row}");
+        assert!(by_id.insert(id, row["data"].clone()).is_none(), "the export has a row twice: {row}");
     }
     by_id
 }

@@ -54,7 +54,7 @@ async fn success_carries_request_id_and_quota_headers() {
         let resources = Resources::make(&world, &world.admin).await;
         resources.begin(&world, route).await;
         let request = resources.ask(&world, route);
-        let response = resources.filled(request, route).send().await;
+        let response = resources.fill(request, route).send().await;
         assert_eq!(response.status, route.status, "{}: {}", route.operation, response.text());
         judge(&response, &mut seen, route.operation);
         assert_eq!(response.header("cache-control"), Some("no-store"), "{}", route.operation);
@@ -63,7 +63,7 @@ async fn success_carries_request_id_and_quota_headers() {
 }
 
 /// Sets a raw JSON text as the request body.
-fn sends<'w>(request: Request<'w>, body: &str) -> Request<'w> {
+fn with_raw_body<'w>(request: Request<'w>, body: &str) -> Request<'w> {
     request.header("content-type", "application/json").body(body.to_owned())
 }
 
@@ -80,7 +80,7 @@ async fn refusal_carries_request_id_quota_and_error_envelope() {
         (304, world.ask("GET", &path).header("if-none-match", &tag)),
         (204, world.bare("OPTIONS", &path)),
         (400, world.ask("GET", "/v1/observations?limit=0")),
-        (400, sends(world.ask("PATCH", &path), "{")),
+        (400, with_raw_body(world.ask("PATCH", &path), "{")),
         (401, world.bare("GET", &path)),
         (403, world.ask("PATCH", &path).key(&reader).json(&empty)),
         (404, world.ask("GET", "/v1/nothing")),
@@ -90,7 +90,7 @@ async fn refusal_carries_request_id_quota_and_error_envelope() {
         (405, world.ask("PUT", &path)),
         (409, world.ask("POST", &format!("{path}/restore"))),
         (412, world.ask("PATCH", &path).header("if-match", "\"x\"").json(&empty)),
-        (413, sends(world.ask("PATCH", &path), &large)),
+        (413, with_raw_body(world.ask("PATCH", &path), &large)),
         (415, world.ask("PATCH", &path).header("content-type", "text/plain").body("{}")),
         (
             422,

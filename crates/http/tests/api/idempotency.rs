@@ -24,7 +24,7 @@ async fn post_repeated_with_idempotency_key_has_one_effect_and_answer() {
         resources.begin(&world, route).await;
         let ask = || {
             let request = resources.ask(&world, route).header("idempotency-key", "once");
-            resources.filled(request, route).send()
+            resources.fill(request, route).send()
         };
         let first = ask().await;
         assert_eq!(first.status, route.status, "{}: {}", route.operation, first.text());

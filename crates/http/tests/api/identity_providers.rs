@@ -250,7 +250,7 @@ async fn domain_is_proven_for_the_first_provider_until_released() {
         let foreign = operator::create_organization(&world.services, "Another").await.unwrap();
         let key = world.key_of(foreign, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
         let foreign_provider = world.bare("POST", PATH).key(&key).json(&provider_body()).send().await;
-        assert_eq!(foreign_provider.status, 201, "the domain counts at its proof");
+        assert_eq!(foreign_provider.status, 201, "a domain of another provider is refused at its proof only");
         let taken_refusal = trust(foreign, "acme.example").await.unwrap_err();
         assert!(
             matches!(taken_refusal, UntrustedDomain::Taken { organization, .. } if organization == world.organization)

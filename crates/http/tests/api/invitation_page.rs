@@ -23,7 +23,7 @@ async fn press(world: &TestApi, body: &str) -> TestResponse {
     world.bare("POST", PATH).header("content-type", FORM).body(body.to_owned()).send().await
 }
 
-fn is_page(answered: &TestResponse) {
+fn assert_page(answered: &TestResponse) {
     assert_eq!(answered.header("content-type"), Some("text/html; charset=utf-8"));
     let policy = answered.header("content-security-policy").unwrap();
     assert!(policy.starts_with("default-src 'none'; form-action 'self';"), "{policy}");
@@ -45,7 +45,7 @@ async fn invitation_link_opens_a_page_with_an_accept_button() {
     let world = TestApi::new().await;
     let (employee, link) = link(&world).await;
     let page_response = world.bare("GET", &link).send().await;
-    is_page(&page_response);
+    assert_page(&page_response);
     let text = page_response.text();
     let token = text.split_once("name=\"token\" value=\"").unwrap().1.split_once('"').unwrap().0.to_owned();
     assert!(
@@ -60,13 +60,13 @@ async fn invitation_link_opens_a_page_with_an_accept_button() {
     );
 
     let acceptance = press(&world, &format!("token={token}")).await;
-    is_page(&acceptance);
+    assert_page(&acceptance);
     assert_eq!(acceptance.status, 200);
     assert!(acceptance.text().contains("<h1>Invitation accepted</h1>"), "{}", acceptance.text());
     assert_eq!(world.get(&format!("/v1/employees/{employee}")).await.json()["status"], json!("active"));
 
     let second_acceptance = press(&world, &format!("token={token}")).await;
-    is_page(&second_acceptance);
+    assert_page(&second_acceptance);
     assert_eq!(second_acceptance.status, 404);
     assert!(second_acceptance.text().contains("cannot be accepted"), "{}", second_acceptance.text());
 }
@@ -88,11 +88,11 @@ async fn invitation_token_is_escaped_on_the_page() {
     let world = TestApi::new().await;
     let page_response =
         world.bare("GET", &format!("{PATH}?token=%22%3E%3Cscript%3Ealert(1)%3C/script%3E%27%26")).send().await;
-    is_page(&page_response);
+    assert_page(&page_response);
     assert!(page_response.text().contains("value=\"&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;\""));
     for link in [PATH.to_owned(), format!("{PATH}?token="), format!("{PATH}?token=%zz")] {
         let second_page = world.bare("GET", &link).send().await;
-        is_page(&second_page);
+        assert_page(&second_page);
         assert!(second_page.status == 200 && second_page.text().contains("<input name=\"token\""), "{link}");
     }
 }
@@ -109,7 +109,7 @@ async fn invitation_form_is_always_answered_by_a_page() {
         ("token=guess", 404),
     ] {
         let response = press(&world, body).await;
-        is_page(&response);
+        assert_page(&response);
         assert_eq!(response.status, status, "{body}");
     }
     let json = world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await;
@@ -130,7 +130,7 @@ async fn invitation_form_and_json_request_share_a_quota() {
         assert_eq!(response.status, 404);
     }
     let error_response = press(&world, "token=guess").await;
-    is_page(&error_response);
+    assert_page(&error_response);
     assert_eq!((error_response.status, error_response.header("retry-after")), (429, Some("60")));
     assert_eq!(world.bare("POST", PATH).json(&json!({"token": "guess"})).send().await.status, 429);
     assert_eq!(

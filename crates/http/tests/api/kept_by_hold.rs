@@ -85,7 +85,7 @@ impl Evidence {
 }
 
 /// Continues the erasures and the indexing for two minutes.
-async fn go_on(world: &TestApi) {
+async fn continue_erasures(world: &TestApi) {
     for _ in 0..6 {
         erasure::run_due(&world.services, || true).await.unwrap();
         world.clock.advance_seconds(20);
@@ -102,7 +102,7 @@ async fn first_message_after_leaving(world: &TestApi) -> Value {
     assert_eq!(world.patch(path, remaining_people).await.status, 200);
     let erasure_response = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
     assert_eq!(erasure_response.status, 202, "{}", erasure_response.text());
-    go_on(world).await;
+    continue_erasures(world).await;
     let receipt =
         world.get(&format!("/v1/erasures/{}", erasure_response.json()["id"].as_str().unwrap())).await.json();
     assert_eq!(receipt["kept_by_hold"], 5, "{receipt}");
@@ -128,7 +128,7 @@ async fn hold_of_another_person_keeps_shared_evidence() {
         let erasure_response = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
         assert_eq!(erasure_response.status, 202, "{}", erasure_response.text());
         let receipt = format!("/v1/erasures/{}", erasure_response.json()["id"].as_str().unwrap());
-        go_on(world).await;
+        continue_erasures(world).await;
         assert_eq!(evidence.statuses(world).await, [vec![200; 4], vec![404; 4]], "{}", shared.name);
         let leaving = json!(evidence.leaving);
         assert_eq!(evidence.talk(world, 0).await, [json!(BOTH), leaving.clone(), json!(BOTH)], "{}", shared.name);
@@ -154,7 +154,7 @@ async fn hold_of_another_person_keeps_shared_evidence() {
         let path = format!("/v1/employees/{}/legal-hold", evidence.held);
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
         world.clock.advance_seconds(24 * 3600);
-        go_on(world).await;
+        continue_erasures(world).await;
         assert_eq!(evidence.statuses(world).await, [vec![404; 4], vec![404; 4]], "{}", shared.name);
         assert_eq!(
             evidence.talk(world, 0).await,
@@ -211,14 +211,14 @@ async fn kept_summary_keeps_its_included_resources() {
         world.ask("PUT", &hold).json(&json!({"reason": "Lawsuit"})).send().await;
         world.post(&format!("/v1/employees/{leaving}/deactivate"), json!({})).await;
         world.post(&format!("/v1/employees/{leaving}/erasure"), json!({})).await;
-        go_on(world).await;
+        continue_erasures(world).await;
         assert_eq!(statuses().await, [200, 200, 200, 404], "{}", shared.name);
         let summary_json = world.get(&summary).await.json();
         assert_eq!(summary_json["included_observation_ids"], json!([included_ids[0]]), "{}", shared.name);
         assert_eq!(summary_json["included_objective_ids"], json!([included_ids[1]]), "{}", shared.name);
         assert_eq!(world.ask("DELETE", &hold).send().await.status, 204);
         world.clock.advance_seconds(24 * 3600);
-        go_on(world).await;
+        continue_erasures(world).await;
         assert_eq!(statuses().await, [404; 4], "{}", shared.name);
     }
 }
@@ -241,7 +241,7 @@ async fn copies_of_standard_keys_learn_of_each_later_removal() {
         assert_eq!(set.status, 200);
         let response = world.post(&format!("/v1/employees/{}/erasure", evidence.leaving), json!({})).await;
         let receipt = format!("/v1/erasures/{}", response.json()["id"].as_str().unwrap());
-        go_on(world).await;
+        continue_erasures(world).await;
         assert_eq!(world.get(&receipt).await.json()["kept_by_hold"], 10, "{}", shared.name);
         let key = world.scoped(&[Permission::EventsRead, Permission::EmployeesRead]).await;
         let (_, mut position) = events_behind(world, &key, "since=now").await;
@@ -257,7 +257,7 @@ async fn copies_of_standard_keys_learn_of_each_later_removal() {
                 assert_eq!(world.ask("DELETE", &hold(held_person)).send().await.status, 204);
             }
             world.clock.advance_seconds(24 * 3600);
-            go_on(world).await;
+            continue_erasures(world).await;
             let receipt_json = world.get(&receipt).await.json();
             assert_eq!(
                 (&receipt_json["kept_by_hold"], &receipt_json["status"]),

@@ -108,7 +108,12 @@ async fn changed_networks_apply_within_a_second() {
         let path = format!("/v1/api-keys/{id}");
         let response = world.patch(&path, json!({"allowed_networks": [OFFICE]})).await;
         assert_eq!(response.json()["allowed_networks"], json!([OFFICE]), "{}", response.text());
-        assert_eq!(get_me(world, &key, OUTSIDE).await.status, 401, "{}: at once in this process", shared.name);
+        assert_eq!(
+            get_me(world, &key, OUTSIDE).await.status,
+            401,
+            "{}: the process of the change refuses it at once",
+            shared.name
+        );
         world.clock.advance_millis(900);
         assert!(peer.auth.authenticate_client(&key, outside).await.unwrap().is_none(), "{}", shared.name);
         let entry = &world.get("/v1/audit-log?limit=1").await.json()["data"][0];

@@ -164,7 +164,7 @@ async fn raised_quota_of_a_key_raises_that_of_its_organization() {
         assert_eq!(write(raised_key.clone()).await.status, 400);
     }
     for other in &others {
-        assert_eq!(write(other.clone()).await.status, 400, "the busy key leaves quota for the others");
+        assert_eq!(write(other.clone()).await.status, 400, "the busy key leaves quota for the other keys");
     }
     assert_eq!(quota_headers(&write(key).await), (100, 99, 60));
 }

@@ -1,4 +1,4 @@
-//! Notifications to org admins about expiring keys and failing uploads (decisions G).
+//! Notifications to org admins about expiring keys and failing uploads (decision G).
 
 use candor_service::runtime::reminders;
 use serde_json::{Value, json};

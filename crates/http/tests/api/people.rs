@@ -1,4 +1,4 @@
-//! Employees and related resources: events (§6.2), direct reports (§2.3) and attributes (decisions G).
+//! Employees and related resources: events (§6.2), direct reports (§2.3) and attributes (decision G).
 
 use serde_json::{Value, json};
 

@@ -14,7 +14,7 @@ use candor_port_storage::queue::{AttemptResult, Claim, Lease, WorkerId};
 use candor_service::Services;
 
 /// A transport that judges URLs by scheme and host name. It answers deliveries to `gone.example` with 410, and all
-/// others with 200.
+/// other deliveries with 200.
 #[derive(Debug, Default)]
 pub(crate) struct Receivers {
     judged: Mutex<Vec<String>>,

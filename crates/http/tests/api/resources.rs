@@ -36,7 +36,7 @@ impl Resources {
         let event = feed["data"][0]["id"].as_str().unwrap().to_owned();
         let invited_person = create("/v1/employees", person).await;
         let mut resources = objectives_of(world, key, &employee).await;
-        let notification = notified_of(world, key, &resources["manager-objectives"]).await;
+        let notification = reject_and_notify(world, key, &resources["manager-objectives"]).await;
         let department = create("/v1/departments", json!({"name": "Care"})).await;
         let attribute = create("/v1/attributes", json!({"name": "Calm", "category": "Character"})).await;
         let api_key = create("/v1/api-keys", json!({"name": "Other", "scopes": ["employees:read"]})).await;
@@ -146,7 +146,7 @@ impl Resources {
     }
 
     /// Fills a request with a valid body for its route.
-    pub(crate) fn filled<'w>(&self, request: Request<'w>, route: &Route) -> Request<'w> {
+    pub(crate) fn fill<'w>(&self, request: Request<'w>, route: &Route) -> Request<'w> {
         if route.body == Body::Csv {
             return request.header("content-type", "text/csv").body(PEOPLE);
         }
@@ -286,7 +286,7 @@ async fn objectives_of(world: &TestApi, key: &str, owner: &str) -> BTreeMap<&'st
 }
 
 /// Rejects an objective, and returns the id of the notification to its owner.
-async fn notified_of(world: &TestApi, key: &str, objective: &str) -> String {
+async fn reject_and_notify(world: &TestApi, key: &str, objective: &str) -> String {
     let reject = format!("/v1/manager-objectives/{objective}/reject");
     world.bare("POST", &reject).key(key).json(&json!({"reason": "Too vague"})).send().await;
     let notifications = world.bare("GET", "/v1/notifications").key(key).send().await.json();

@@ -201,7 +201,7 @@ async fn copy_that_follows_the_feed_loses_removed_resources() {
         set(&world, "P30D").await;
         world.clock.advance_seconds(40 * DAY);
         let reader = Reader { world: &world, key: &world.admin };
-        let (cursor, mut copy) = (reader.now().await, reader.read().await);
+        let (cursor, mut copy) = (reader.end_cursor().await, reader.read().await);
         run(&world, &faulty).await;
         assert_all(&world, &resources.old, 404).await;
         world.patch("/v1/organization", json!({"name": "After the run"})).await;

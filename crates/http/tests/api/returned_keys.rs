@@ -100,7 +100,7 @@ async fn write_that_gives_access_reads_its_caller_from_the_store() {
         // Like a revocation by another process: this one still has the key in its cache.
         operator::revoke_key(&world.services, id.parse().unwrap()).await.unwrap();
         let request = world.bare(method(route), &resources.path(route)).key(secret);
-        let response = resources.filled(request, route).send().await;
+        let response = resources.fill(request, route).send().await;
         let gives_access = route.access.gives_access();
         status_counts[usize::from(gives_access)] += 1;
         assert_eq!(response.status == 401, gives_access, "{}: {}", route.operation, response.text());

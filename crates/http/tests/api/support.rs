@@ -123,7 +123,7 @@ impl TestApi {
             Box::pin(async move {
                 let response = call_service(&*service, request.to_request()).await;
                 let (status, headers) = (response.status().as_u16(), response.headers().clone());
-                let body = received(response.into_body()).await;
+                let body = read_body(response.into_body()).await;
                 TestResponse { status, headers, body }
             }) as Served
         });
@@ -244,7 +244,7 @@ impl TestApi {
 }
 
 /// Returns the bytes of a body, up to its end or its failure.
-async fn received(mut body: impl MessageBody + Unpin) -> Bytes {
+async fn read_body(mut body: impl MessageBody + Unpin) -> Bytes {
     let mut bytes = BytesMut::new();
     while let Some(Ok(part)) = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await {
         bytes.extend_from_slice(&part);

@@ -1,4 +1,4 @@
-//! The background work of one organization does not delay that of others.
+//! The background work of one organization does not delay that of other organizations.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ async fn organizations_take_turns_at_erasures() {
         let status =
             async |key: &str, path: &str| world.bare("GET", path).key(key).send().await.json()["status"].clone();
         for _ in 0..50 {
-            // Each check whether to go on takes so long that one erasure uses the working time of a run.
+            // Each check whether to continue takes so long that one erasure uses the working time of a run.
             let clock = Arc::clone(&world.clock);
             let slow = move || {
                 clock.advance_seconds(6);
@@ -90,7 +90,7 @@ async fn organizations_take_turns_at_retention_runs() {
         world.clock.advance_seconds(40 * DAY);
         faulty.set_time(world.services.clock.now());
         let clock = Arc::clone(&world.clock);
-        // Each check whether to go on takes so long that one piece uses the working time of a call.
+        // Each check whether to continue takes so long that one piece uses the working time of a call.
         let slow = move || {
             clock.advance_seconds(6);
             true

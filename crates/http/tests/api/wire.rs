@@ -53,7 +53,7 @@ fn envelope(answer: &str, status: u16, code: &str) {
 
 #[tokio::test]
 async fn malformed_request_gets_the_error_envelope() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     for bytes in [
         "nonsense\r\n\r\n".to_owned(),
         "GET /v1/me HTTP/1.1\r\n\r\n".to_owned(),
@@ -61,99 +61,104 @@ async fn malformed_request_gets_the_error_envelope() {
         "POST /v1/me HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n".to_owned(),
         "POST /v1/me HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n".to_owned(),
     ] {
-        envelope(&talk(it.address, bytes.as_bytes()).await, 400, "bad_request");
+        envelope(&talk(listener.address, bytes.as_bytes()).await, 400, "bad_request");
     }
     let large = format!("GET /v1/me HTTP/1.1\r\nhost: x\r\nx-padding: {}", "a".repeat(200_000));
-    envelope(&talk(it.address, large.as_bytes()).await, 431, "bad_request");
-    it.handle.stop(false).await;
+    envelope(&talk(listener.address, large.as_bytes()).await, 431, "bad_request");
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn refusal_behind_an_answer_in_one_connection_is_complete() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
-    let answer = talk(it.address, b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n").await;
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let answer = talk(listener.address, b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
     let second = answer.rfind("HTTP/1.1 400").unwrap_or_else(|| panic!("{answer}"));
     envelope(&answer[second..], 400, "bad_request");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn late_head_is_refused_with_408() {
     let quick = Duration::from_millis(200);
-    let it = listen_with(
+    let listener = listen_with(
         crate::support::patient_settings(),
         ServerOptions { head_time: quick, ..ServerOptions::default() },
     )
     .await;
-    let answer = talk(it.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await;
+    let answer = talk(listener.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await;
     envelope(&answer, 408, "timeout");
     assert!(answer.contains("The request line and the headers did not arrive in time."), "{answer}");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn late_body_is_refused_with_408() {
     let settings = HttpSettings { body_time: Duration::from_millis(200), ..crate::support::patient_settings() };
-    let it = listen_with(settings, ServerOptions::default()).await;
-    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
+    let listener = listen_with(settings, ServerOptions::default()).await;
+    let head =
+        format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", listener.key);
     let slow =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
-    let answer = talk(it.address, slow.as_bytes()).await;
+    let answer = talk(listener.address, slow.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\"timeout\""), "{answer}");
     assert!(answer.contains("The body did not arrive in time."), "{answer}");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn request_over_its_time_budget_is_504() {
     let settings =
         HttpSettings { request_budget: Duration::from_millis(200), ..crate::support::patient_settings() };
-    let it = listen_with(settings, ServerOptions::default()).await;
-    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
+    let listener = listen_with(settings, ServerOptions::default()).await;
+    let head =
+        format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", listener.key);
     let slow =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
-    let answer = talk(it.address, slow.as_bytes()).await;
+    let answer = talk(listener.address, slow.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 504 ") && answer.contains("\"timeout\""), "{answer}");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn oversized_body_is_413_before_reading() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
-    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", it.key);
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let head =
+        format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", listener.key);
     let request_with_length =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
-    let answer = talk(it.address, request_with_length.as_bytes()).await;
+    let answer = talk(listener.address, request_with_length.as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("\"bad_request\""), "{answer}");
     let chunk = format!("{:x}\r\n{}\r\n", 100_000, "a".repeat(100_000));
     let chunked_request =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ntransfer-encoding: chunked\r\n\r\n");
-    let answer = talk(it.address, format!("{chunked_request}{chunk}{chunk}{chunk}0\r\n\r\n").as_bytes()).await;
+    let answer =
+        talk(listener.address, format!("{chunked_request}{chunk}{chunk}{chunk}0\r\n\r\n").as_bytes()).await;
     assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn body_without_a_key_has_at_most_8_kib() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     for path in ["/v1/portal-links/exchange", "/v1/invitations/accept"] {
         for media in ["application/json", "application/x-www-form-urlencoded"] {
             let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {media}\r\nconnection: close");
-            let answer = talk(it.address, format!("{head}\r\ncontent-length: 8193\r\n\r\n").as_bytes()).await;
+            let answer =
+                talk(listener.address, format!("{head}\r\ncontent-length: 8193\r\n\r\n").as_bytes()).await;
             assert!(answer.starts_with("HTTP/1.1 413 "), "{path} {media}: {answer}");
         }
     }
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
 async fn head_returns_the_content_length_without_a_body() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     for path in ["/v1/openapi.json", "/livez", "/v1/nothing"] {
         let ask = |method: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
-        let get = talk(it.address, ask("GET").as_bytes()).await;
-        let head = talk(it.address, ask("HEAD").as_bytes()).await;
+        let get = talk(listener.address, ask("GET").as_bytes()).await;
+        let head = talk(listener.address, ask("HEAD").as_bytes()).await;
         let length = |answer: &str| {
             answer.lines().find(|line| line.starts_with("content-length: ")).unwrap_or_default().to_owned()
         };
@@ -161,7 +166,7 @@ async fn head_returns_the_content_length_without_a_body() {
         assert_eq!(length(&get), length(&head), "{path}");
         assert!(head.ends_with("\r\n\r\n"), "{head}");
     }
-    it.handle.stop(false).await;
+    listener.handle.stop(false).await;
 }
 
 #[tokio::test]
@@ -170,22 +175,22 @@ async fn idle_connections_do_not_delay_the_shutdown() {
     let long = Duration::from_secs(600);
     let options =
         ServerOptions { drain_seconds: 600, keep_alive: long, head_time: long, ..ServerOptions::default() };
-    let it = listen_with(crate::support::patient_settings(), options).await;
-    let mut first_connection = TcpStream::connect(it.address).await.unwrap();
+    let listener = listen_with(crate::support::patient_settings(), options).await;
+    let mut first_connection = TcpStream::connect(listener.address).await.unwrap();
     first_connection.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").await.unwrap();
     let mut first = [0; 12];
     tokio::time::timeout(PATIENCE, first_connection.read_exact(&mut first)).await.unwrap().unwrap();
     assert_eq!(&first, b"HTTP/1.1 200");
-    let _second_connection = TcpStream::connect(it.address).await.unwrap();
-    tokio::time::timeout(PATIENCE, it.handle.stop(true)).await.expect("idle connections delay the stop");
-    assert!(tokio::time::timeout(PATIENCE, it.ended).await.unwrap().unwrap().is_ok());
+    let _second_connection = TcpStream::connect(listener.address).await.unwrap();
+    tokio::time::timeout(PATIENCE, listener.handle.stop(true)).await.expect("idle connections delay the stop");
+    assert!(tokio::time::timeout(PATIENCE, listener.ended).await.unwrap().unwrap().is_ok());
 }
 
 #[tokio::test]
 async fn shutdown_lets_the_request_in_flight_finish() {
-    let it = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
-    let mut stream = TcpStream::connect(it.address).await.unwrap();
-    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json", it.key);
+    let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
+    let mut stream = TcpStream::connect(listener.address).await.unwrap();
+    let head = format!("authorization: Bearer {}\r\ncontent-type: application/json", listener.key);
     let request_head = format!(
         "POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\nexpect: 100-continue\r\ncontent-length: 15\r\n\r\n"
     );
@@ -193,12 +198,12 @@ async fn shutdown_lets_the_request_in_flight_finish() {
     let mut first = [0; 25];
     tokio::time::timeout(PATIENCE, stream.read_exact(&mut first)).await.unwrap().unwrap();
     assert!(first.starts_with(b"HTTP/1.1 100 Continue"), "the request is in flight");
-    let stopping = tokio::spawn(it.handle.stop(true));
+    let stopping = tokio::spawn(listener.handle.stop(true));
     stream.write_all(b"{\"name\":\"Care\"}").await.unwrap();
     let mut answer = Vec::new();
     tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
     let answer = String::from_utf8_lossy(&answer).into_owned();
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
     tokio::time::timeout(PATIENCE, stopping).await.unwrap().unwrap();
-    assert!(tokio::time::timeout(PATIENCE, it.ended).await.unwrap().unwrap().is_ok());
+    assert!(tokio::time::timeout(PATIENCE, listener.ended).await.unwrap().unwrap().is_ok());
 }

@@ -44,7 +44,10 @@ async fn end_of_a_token_is_seen_by_every_instance_within_a_second() {
             assert_eq!(status_of(world, &text).await, 200);
             assert!(is_accepted(&peer, &text, world).await, "{how} {}", shared.name);
             end(world, &stage, how).await;
-            assert!(how == "deactivated" || status_of(world, &text).await == 401, "{how}: here at once");
+            assert!(
+                how == "deactivated" || status_of(world, &text).await == 401,
+                "{how}: the instance of the change refuses it at once"
+            );
             world.clock.advance_millis(900);
             assert!(!is_accepted(&peer, &text, world).await, "{how} {}", shared.name);
             assert_eq!(status_of(world, &text).await, 401, "{how} {}", shared.name);
@@ -67,7 +70,7 @@ async fn log_out(world: &TestApi, provider: &str, changes: Value) -> crate::supp
 }
 
 /// Creates a stage whose client id is proven too.
-async fn with_client(world: &TestApi) -> TokenStage {
+async fn begin_with_client(world: &TestApi) -> TokenStage {
     let stage = TokenStage::begin(world, json!({})).await;
     let header = json!({"alg": "EdDSA", "kid": "1"}).to_string();
     let id_token = sign(&header, &super::claims(world, &json!({"aud": "0oa1"})).to_string(), &signing_key());
@@ -80,7 +83,7 @@ async fn with_client(world: &TestApi) -> TokenStage {
 async fn logout_refuses_older_tokens_on_every_instance() {
     for shared in every_store().await {
         let world = &shared.world;
-        let stage = with_client(world).await;
+        let stage = begin_with_client(world).await;
         let mut peer = shared.instance(7);
         peer.identity_transport = Arc::clone(&world.providers) as _;
         let text = token(world, json!({}));
@@ -94,7 +97,12 @@ async fn logout_refuses_older_tokens_on_every_instance() {
             "{}",
             response.text()
         );
-        assert_eq!(status_of(world, &text).await, 401, "{}: here at once", shared.name);
+        assert_eq!(
+            status_of(world, &text).await,
+            401,
+            "{}: the instance of the logout refuses it at once",
+            shared.name
+        );
         world.clock.advance_millis(900);
         assert!(!is_accepted(&peer, &text, world).await, "{}", shared.name);
         world.clock.advance_seconds(1);
@@ -112,7 +120,7 @@ async fn logout_refuses_older_tokens_on_every_instance() {
 #[tokio::test]
 async fn wrong_logout_token_is_400_and_changes_nothing() {
     let world = TestApi::new().await;
-    let stage = with_client(&world).await;
+    let stage = begin_with_client(&world).await;
     let text = token(&world, json!({}));
     let now = super::seconds(candor_port_clock::Clock::now(&*world.clock));
     let other = format!("idp_{}", "0".repeat(26));
@@ -146,7 +154,7 @@ async fn wrong_logout_token_is_400_and_changes_nothing() {
 #[tokio::test]
 async fn wrong_logout_tokens_have_a_quota_and_valid_ones_none() {
     let world = TestApi::new().await;
-    let stage = with_client(&world).await;
+    let stage = begin_with_client(&world).await;
     for number in 0..70 {
         assert_eq!(log_out(&world, &stage.provider, json!({"jti": format!("j{number}")})).await.status, 200);
     }

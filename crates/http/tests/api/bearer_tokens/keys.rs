@@ -28,7 +28,7 @@ async fn wrong_tokens_cause_one_fetch_a_minute() {
             assert_eq!(status_of(&world, &token(&world, json!({"aud": "api://foreign"}))).await, 401);
         }
         assert!(world.providers.take_key_fetches() <= 1, "{minute}");
-        // The quota of failed authentications begins anew.
+        // A new minute of the quota of failed authentications begins.
         world.clock.advance_seconds(60);
         world.providers.take_key_fetches();
     }

@@ -36,14 +36,14 @@ async fn routes_without_visibility_refuse_bound_keys() {
     for key in keys {
         for route in &closed_routes {
             let request = world.bare(method(route), &resources.path(route)).key(&key);
-            let response = resources.filled(request, route).send().await;
+            let response = resources.fill(request, route).send().await;
             assert_denied(&response, &format!("{} {key}", route.operation));
         }
     }
     let key = key_for(&world, &admin, AccessLevel::Admin).await;
     for route in closed_routes {
         let request = world.bare(method(route), &resources.path(route)).key(&key);
-        let request = resources.filled(request, route).send().await;
+        let request = resources.fill(request, route).send().await;
         assert_ne!(request.status, 403, "{}: {}", route.operation, request.text());
     }
 }

@@ -41,7 +41,7 @@ async fn admin_route_requires_its_own_context_of_a_bound_key() {
             };
             status_counts[context as usize] += 1;
             let request = world.bare(method(route), &resources.path(route)).key(&key);
-            let response = resources.filled(request, route).send().await;
+            let response = resources.fill(request, route).send().await;
             let what = format!("{} {level:?} {opens}", route.operation);
             if opens {
                 // A 403 to a key with sufficient access has another cause and therefore no details.

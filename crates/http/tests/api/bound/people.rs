@@ -42,7 +42,7 @@ fn writes(cast: &BoundPeople, pending: &str, mark: &str) -> Vec<PeopleWrite> {
     ]
 }
 
-async fn invited(world: &TestApi) -> String {
+async fn invite_person(world: &TestApi) -> String {
     let body = json!({"email": "pending@x.io", "first_name": "P", "last_name": "X", "send_invite": true});
     world.made("/v1/employees", body).await
 }
@@ -52,7 +52,7 @@ async fn bound_key_without_role_writes_no_people() {
     for shared in every_store().await {
         let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
-        let pending = invited(world).await;
+        let pending = invite_person(world).await;
         let everybody = async || world.get("/v1/employees?limit=100&filter[status]=all").await.json();
         let people_before = everybody().await;
         for (person, level) in
@@ -83,7 +83,7 @@ async fn organization_keys_and_org_admins_write_people() {
     for shared in every_store().await {
         let world = &shared.world;
         let cast = BoundPeople::gather(world).await;
-        let pending = invited(world).await;
+        let pending = invite_person(world).await;
         let admin = person(world, "admin", "org_admin", None).await;
         let bound_key = key_for(world, &admin, AccessLevel::Standard).await;
         let scope = world.scoped(&[Permission::EmployeesWrite]).await;

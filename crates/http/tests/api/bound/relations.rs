@@ -39,8 +39,8 @@ pub(super) const RELATIONS: [Relation; 9] = {
 };
 
 impl Relation {
-    /// Returns `true` for relations with access to all resources.
-    pub(super) fn is_everything(self) -> bool {
+    /// Returns `true` for relations that see and change all resources.
+    pub(super) fn sees_everything(self) -> bool {
         matches!(self, Self::Admin | Self::Organization)
     }
 }
@@ -201,7 +201,7 @@ impl Fixture {
     }
 
     /// Returns the resources whose ids occur in a text.
-    pub(super) fn watched_in(&self, text: &str) -> BTreeSet<Kind> {
+    pub(super) fn kinds_in(&self, text: &str) -> BTreeSet<Kind> {
         self.0.iter().filter(|(_, id)| text.contains(id.as_str())).map(|(kind, _)| *kind).collect()
     }
 

@@ -14,7 +14,7 @@ use Relation::{Above, Admin, Author, Organization, Requester, Reviewer, Subject}
 pub(super) enum Entry {
     /// The read shows these resources, each to the relations that can see it.
     Shows(VisibleResources),
-    /// Only relations with access to all resources may read; others are refused.
+    /// Only relations with access to all resources may read; other relations are refused.
     Refused,
     /// Only keys of the organization may read; keys of every person are refused.
     ForOrganization,

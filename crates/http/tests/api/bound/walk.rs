@@ -12,7 +12,9 @@ use crate::support::TestApi;
 
 fn entry(route: &Route) -> Entry {
     let entry = READS.iter().find(|(operation, _)| *operation == route.operation);
-    entry.unwrap_or_else(|| panic!("{} needs an entry in READS: what does it show?", route.operation)).1
+    entry
+        .unwrap_or_else(|| panic!("{} needs an entry in READS with the resources that it shows", route.operation))
+        .1
 }
 
 /// Returns the paths to call for a route, each with every query string of `shown`. A path with an id is called
@@ -55,7 +57,7 @@ async fn read_shows_each_relation_only_visible_ids() {
                 let what = format!("{}: {} × {relation:?}", shared.name, route.operation);
                 let is_admitted = match entry {
                     Entry::Shows(_) => true,
-                    Entry::Refused => relation.is_everything(),
+                    Entry::Refused => relation.sees_everything(),
                     Entry::ForOrganization => relation == Relation::Organization,
                 };
                 let Entry::Shows(shown) = entry else {
@@ -67,7 +69,7 @@ async fn read_shows_each_relation_only_visible_ids() {
                 for path in paths(route, &shown, &fixture, &resources) {
                     let response = world.bare("GET", &path).key(key).send().await;
                     assert!(matches!(response.status, 200 | 403 | 404), "{what} {path}: {}", response.text());
-                    kinds.extend(fixture.watched_in(&response.text()));
+                    kinds.extend(fixture.kinds_in(&response.text()));
                 }
                 if shown.is_partial {
                     let leaked_kinds: Vec<_> =
@@ -128,7 +130,7 @@ async fn write_is_allowed_only_to_its_relations() {
         let writes: Vec<_> = WRITES.iter().filter(|write| write.operation == route.operation).collect();
         assert!(
             !writes.is_empty(),
-            "{} needs an entry in WRITES: which relations may perform it?",
+            "{} needs an entry in WRITES with the relations that may perform it",
             route.operation
         );
         for write in writes {
@@ -156,7 +158,7 @@ async fn write_is_allowed_only_to_its_relations() {
                 }
                 assert_eq!(dry.status < 300, response.status < 300, "{what}: the dry run: {}", dry.text());
                 for text in [response.text(), dry.text()] {
-                    let kinds = fixture.watched_in(&text);
+                    let kinds = fixture.kinds_in(&text);
                     let leaked_kinds: Vec<_> =
                         kinds.iter().filter(|kind| !kind.readers().contains(&relation)).collect();
                     assert!(leaked_kinds.is_empty(), "{leaked_kinds:?} in {what}: {text}");

@@ -79,7 +79,7 @@ async fn impossible_dry_run_is_refused() {
         let is_for_tests = route.access.environment() == Some(Environment::Test);
         let key = if is_for_tests { &test_key } else { &world.admin };
         let request = world.bare(method(route), &format!("{}?dry_run=true", resources.path(route))).key(key);
-        let response = resources.filled(request, route).send().await;
+        let response = resources.fill(request, route).send().await;
         assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{}", route.operation);
         assert_eq!(
             response.problems(),
@@ -103,7 +103,7 @@ async fn dry_run_must_be_true_or_false_on_writes() {
         let key = if is_for_tests { &test_key } else { &world.admin };
         for value in ["maybe", "TRUE", "1", ""] {
             let path = format!("{}?dry_run={value}", resources.path(route));
-            let response = resources.filled(world.bare(method(route), &path).key(key), route).send().await;
+            let response = resources.fill(world.bare(method(route), &path).key(key), route).send().await;
             assert_eq!(response.refusal(), (400, "validation_error".to_owned()), "{path}");
             assert_eq!(response.problems(), [("dry_run".to_owned(), "invalid_enum".to_owned())], "{path}");
             assert_eq!(response.header("x-dry-run"), None, "{path}");
@@ -114,7 +114,7 @@ async fn dry_run_must_be_true_or_false_on_writes() {
     assert_eq!(world.get("/v1/employees?dry_run=true").await.header("x-dry-run"), None, "a read has no dry run");
 }
 
-async fn asked(world: &TestApi, method: &str, path: &str, body: Value) -> TestResponse {
+async fn send_dry_run(world: &TestApi, method: &str, path: &str, body: Value) -> TestResponse {
     let response = world.ask(method, &format!("{path}?dry_run=true")).json(&body).send().await;
     assert_eq!(response.header("x-dry-run"), Some("true"), "{path}");
     response
@@ -125,7 +125,7 @@ async fn ids_and_secrets_that_a_request_makes_are_null() {
     let world = TestApi::new().await;
     let resources = Resources::make(&world, &world.admin).await;
     let data = async |method: &str, path: &str, body: Value| {
-        let response = asked(&world, method, path, body).await;
+        let response = send_dry_run(&world, method, path, body).await;
         assert_eq!(response.status, 200, "{path}: {}", response.text());
         response.json()
     };
@@ -194,13 +194,13 @@ async fn refused_dry_run_has_the_header() {
     for route in routes_with(DryRun::Effects) {
         let path = format!("{}?dry_run=true", resources.path(route));
         world.clock.advance_seconds(60);
-        let anonymous = resources.filled(world.bare(method(route), &path), route).send().await;
+        let anonymous = resources.fill(world.bare(method(route), &path), route).send().await;
         assert_eq!((anonymous.status, anonymous.header("x-dry-run")), (401, Some("true")), "{path}");
-        let response = resources.filled(world.bare(method(route), &path).key(&reader), route).send().await;
+        let response = resources.fill(world.bare(method(route), &path).key(&reader), route).send().await;
         assert_eq!((response.status, response.header("x-dry-run")), (403, Some("true")), "{path}");
         if route.path.contains("{id}") {
             let missing = format!("{}?dry_run=true", crate::resources::path(route, absent(route), absent(route)));
-            let missing = resources.filled(world.ask(method(route), &missing), route).send().await;
+            let missing = resources.fill(world.ask(method(route), &missing), route).send().await;
             assert_eq!((missing.status, missing.header("x-dry-run")), (404, Some("true")), "{path}");
         }
     }
@@ -227,11 +227,11 @@ async fn dry_run_of_a_release_counts_all_people() {
     let upload_response = upload.header("content-type", "text/csv").body(file).send().await;
     assert_eq!(upload_response.json()["data"]["created"], 450, "{}", upload_response.text());
     let release = format!("/v1/connectors/{connector}/release");
-    let plan = asked(&world, "POST", &release, json!({})).await.json();
+    let plan = send_dry_run(&world, "POST", &release, json!({})).await.json();
     assert_eq!(plan["data"], json!({"released": 450}));
     assert_eq!(plan["events"].as_array().unwrap().len(), 450);
     assert_eq!(world.post(&release, json!({})).await.json(), plan["data"], "the dry run released no person");
-    assert_eq!(asked(&world, "POST", &release, json!({})).await.json()["data"], json!({"released": 0}));
+    assert_eq!(send_dry_run(&world, "POST", &release, json!({})).await.json()["data"], json!({"released": 0}));
 }
 
 #[tokio::test]

@@ -49,7 +49,7 @@ impl Reader<'_> {
     }
 
     /// Returns the cursor after all events that exist now.
-    pub(crate) async fn now(&self) -> String {
+    pub(crate) async fn end_cursor(&self) -> String {
         self.get("events?since=now").await["next_cursor"].as_str().unwrap().to_owned()
     }
 

@@ -15,7 +15,7 @@ use crate::support::TestApi;
 /// Families whose writes fire no events: they describe the integration or one reader, not the data (§6.2.1).
 const WITHOUT_EVENTS: [&str; 4] = ["webhooks", "api-keys", "portal-links", "notifications"];
 
-/// Other writes that fire nothing when they run alone, each with the reason.
+/// Other writes that fire no event when they run alone, each with the reason.
 const SILENT: [(&str, &str); 9] = [
     ("acceptInvitation", "the token is unknown here; `invitation_fires_an_event_for_each_step` covers it"),
     (
@@ -52,7 +52,7 @@ async fn write_of_a_readable_resource_fires_an_event() {
         resources.begin(&world, route).await;
         let count_before = events(&world).await.len();
         let request = world.ask(method(route), &resources.path(route));
-        let response = resources.filled(request, route).send().await;
+        let response = resources.fill(request, route).send().await;
         assert!(response.status < 300, "{}: {}", route.operation, response.text());
         let new_events = events(&world).await.split_off(count_before);
         assert!(!new_events.is_empty(), "{} changes a readable resource and fires no event", route.operation);

@@ -125,7 +125,7 @@ async fn follow(world: &TestApi, faulty: &Faulty<dyn Storage>, start: Start, see
     let begin = async {
         match start {
             Start::Lists => {
-                let cursor = reader.now().await;
+                let cursor = reader.end_cursor().await;
                 (reader.read().await, cursor)
             }
             Start::Export => {
