@@ -242,7 +242,7 @@ impl Batcher {
         let rows = group.iter().map(|pending| pending.change.writes.len()).sum();
         for pending in group {
             record_duration(pending.since);
-            let commit = Committed { leased: pending.leased_of(leased) };
+            let commit = Committed { leased: pending.own_leases(leased) };
             pending.answer(Ok(commit));
         }
         self.executor.record_writes(rows).await;
@@ -295,7 +295,7 @@ impl Batcher {
 }
 
 impl PendingCommit {
-    fn leased_of(&self, all: &[LeasedDelivery]) -> Vec<(WebhookId, EventId)> {
+    fn own_leases(&self, all: &[LeasedDelivery]) -> Vec<(WebhookId, EventId)> {
         let own = |event: EventId| {
             self.change.lease.is_some() && self.change.events.iter().any(|fired| fired.id == event)
         };

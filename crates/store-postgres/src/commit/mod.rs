@@ -24,7 +24,7 @@ use tokio::runtime::Handle;
 
 use crate::layout::SharedLayout;
 use crate::nodes::Nodes;
-use crate::nodes::transaction::carried_out;
+use crate::nodes::transaction::run_to_completion;
 use batcher::Batcher;
 use execute::Executor;
 
@@ -50,7 +50,10 @@ impl Committer {
             return self.batcher.commit(tenant, change).await;
         }
         let executor = self.executor.clone();
-        carried_out(&self.runtime, async move { executor.commit_single(tenant, &change, Instant::now()).await })
-            .await
+        run_to_completion(
+            &self.runtime,
+            async move { executor.commit_single(tenant, &change, Instant::now()).await },
+        )
+        .await
     }
 }

@@ -21,7 +21,7 @@ use crate::options::ConnectError;
 
 /// Maximum wait for a free connection. Clients give up soon after, and a longer queue would only grow.
 const WAIT: Duration = Duration::from_secs(5);
-/// Divisor for the share of the connections that one organization leaves to others, at least one connection.
+/// Divisor for the share of the connections that one organization leaves to other organizations, at least one.
 const LEFT_TO_OTHERS: usize = 4;
 
 /// Pool of exclusive connections, which reports its use as metrics.

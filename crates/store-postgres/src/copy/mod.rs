@@ -225,7 +225,7 @@ impl CopyTarget for PostgresCopy {
         let last = schema::last_position(&client, feed_end).await?;
         match self.layout.fill_uncopied_tables_script(last) {
             Some(script) => client.batch_execute(&script).await.map_err(map_error)?,
-            None => schema::carry_feed_on(&client, feed_end).await?,
+            None => schema::continue_feed_after(&client, feed_end).await?,
         }
         client.batch_execute("ANALYZE").await.map_err(map_error)
     }

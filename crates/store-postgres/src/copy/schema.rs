@@ -100,7 +100,7 @@ pub(super) async fn check_references(client: &mut Client) -> Read<()> {
 
 /// Raises the feed offset until the next event gets a position after `feed_end`, the last position of the source,
 /// and after every stored event. The cursors of the source's clients thus remain valid.
-pub(super) async fn carry_feed_on(client: &Client, feed_end: i64) -> Read<()> {
+pub(super) async fn continue_feed_after(client: &Client, feed_end: i64) -> Read<()> {
     let row = client.query_one(OFFSET, &[&feed_end]).await.map_err(map_error)?;
     let (wanted, now): (i64, i64) = (row.get(0), row.get(1));
     if wanted > now { client.batch_execute(&raise_feed(wanted)).await.map_err(map_error) } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Builder for the statement of a change set: parts, each of which writes one thing, and checks.
+//! Builder for the statement of a change set: parts, each of which is one write, and checks.
 //!
 //! On one server the parts become the CTEs of one statement and see the same state. The final `SELECT` evaluates
 //! the checks. A failing check casts its name to a number: the statement fails as a whole, and the server's
@@ -76,13 +76,13 @@ impl Statement {
     }
 
     /// Returns the `FROM` clause of a part. In a gated statement the part waits for the idempotency key, so that a
-    /// retry gets its replay before any other error. `others` are the further tables that the part reads.
-    pub(crate) fn source_clause(&self, others: &str) -> String {
-        match (others, self.is_gated) {
+    /// retry gets its replay before any other error. `sources` are the further tables that the part reads.
+    pub(crate) fn source_clause(&self, sources: &str) -> String {
+        match (sources, self.is_gated) {
             ("", false) => String::new(),
             ("", true) => "FROM go".to_owned(),
-            (others, false) => format!("FROM {others}"),
-            (others, true) => format!("FROM go, {others}"),
+            (sources, false) => format!("FROM {sources}"),
+            (sources, true) => format!("FROM go, {sources}"),
         }
     }
 
@@ -91,8 +91,8 @@ impl Statement {
         if self.is_gated { "USING go" } else { "" }
     }
 
-    /// Makes all later parts wait for the expression. If it fails, the statement fails: for example if another request has
-    /// used an idempotency key of this commit.
+    /// Makes all later parts wait for the expression. If it fails, the statement fails: for example if another
+    /// request has used an idempotency key of this commit.
     pub(super) fn gate(&mut self, expression: &str) {
         self.named_part("go", "MATERIALIZED ", &format!("SELECT {expression} AS ok"));
         self.add_check("(SELECT ok FROM go)".to_owned());

@@ -19,7 +19,7 @@ use crate::nodes::Nodes;
 use crate::sql::Sql;
 use crate::sql::planner_settings::STEER;
 
-/// Maximum number of attempts for a transaction that collides with others.
+/// Maximum number of attempts for a transaction that collides with other transactions.
 const TRIES: u32 = 4;
 /// Pause before the second attempt. Each later pause is longer by the same time, so that the other transactions
 /// can finish.
@@ -84,7 +84,7 @@ impl Transaction {
 }
 
 /// Runs work in a task on the runtime of the connections, so that a caller that goes away cannot interrupt it.
-pub(crate) async fn carried_out<T, E>(
+pub(crate) async fn run_to_completion<T, E>(
     home: &Handle,
     work: impl Future<Output = Result<T, E>> + Send + 'static,
 ) -> Result<T, E>

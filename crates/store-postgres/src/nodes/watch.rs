@@ -105,14 +105,14 @@ impl Inner {
     async fn look_at_all(&self) -> Vec<Result<(), String>> {
         let watched_nodes =
             self.nodes.iter().enumerate().filter_map(|(place, node)| Some((place, node.watch.as_ref()?)));
-        join_all(watched_nodes.map(|(place, watch)| self.look_at(place, watch))).await
+        join_all(watched_nodes.map(|(place, watch)| self.check_node(place, watch))).await
     }
 
     /// Checks a node and records the result.
     ///
     /// # Errors
     /// The reason for which the check failed.
-    async fn look_at(&self, place: usize, watch: &Watch) -> Result<(), String> {
+    async fn check_node(&self, place: usize, watch: &Watch) -> Result<(), String> {
         let (health, reason) = match watch.look().await {
             Ok(number) => {
                 self.note(place, "", |_| State { health: Health::Up, number });

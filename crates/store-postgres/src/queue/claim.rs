@@ -286,8 +286,8 @@ pub(super) fn read_row(row: &mut dyn CellReader) -> Result<Row, Failure> {
 
 /// Converts the rows of a lease to jobs, sorted by queue for a walk, then by due time.
 ///
-/// A delivery that cannot be read must not discard the others, which are already leased. It is due again when its
-/// lease ends. The claim fails only if none of the leased deliveries can be read.
+/// A delivery that cannot be read must not discard the other deliveries of the claim, which are already leased. It
+/// is due again when its lease ends. The claim fails only if none of the leased deliveries can be read.
 pub(super) fn merge(rows: Vec<Row>, claim: &Claim) -> Read<ClaimedJobs> {
     let next = rows.first().and_then(|row| row.next);
     let (mut jobs, mut unread) = (vec![], None);

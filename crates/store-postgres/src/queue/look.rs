@@ -30,7 +30,7 @@ pub(super) struct LeasePlan {
     /// Last queue of this walk; the next walk continues after it. `None` at the end of the queues, for claims of
     /// the oldest deliveries, and if the lease statement returns the queue.
     pub(super) next: Option<QueueKey>,
-    /// Number of deliveries to lease, if there may be more. If fewer are leased, another worker took the rest.
+    /// Number of deliveries to lease, if there may be more. If fewer are leased, another worker took the missing ones.
     pub(super) expected: Option<usize>,
 }
 

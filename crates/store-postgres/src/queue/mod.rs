@@ -24,7 +24,7 @@ use candor_tables::flat::{CellReader, SqlValue};
 use futures_util::{StreamExt, stream};
 
 use crate::failure::Failure;
-use crate::nodes::transaction::{Transaction, carried_out};
+use crate::nodes::transaction::{Transaction, run_to_completion};
 use crate::sql::Sql;
 use crate::sql::row::int;
 use crate::store::PostgresStore;
@@ -119,7 +119,7 @@ impl Queue for PostgresStore {
         let work = async move {
             log::keep((&nodes, layout), &warned, (now, before), most).await.map_err(Failure::into_storage)
         };
-        carried_out(&self.home, work).await
+        run_to_completion(&self.home, work).await
     }
 }
 

@@ -59,7 +59,7 @@ impl Rows for PostgresStore {
             "SELECT {columns} FROM UNNEST({values}) AS u (value) CROSS JOIN LATERAL \
              (SELECT * FROM {name} WHERE tenant_id = {tenant} AND {by} = u.value OFFSET 0) AS t"
         ));
-        // Planned anew with its values, because there may be thousands of them.
+        // Planned at each use with its values, because there may be thousands of them.
         self.run_exclusive(&sql.planned_anew(), read).await
     }
 

@@ -5,7 +5,7 @@ use candor_port_storage::upkeep::Emptied;
 use candor_tables::flat::SqlValue;
 
 use crate::failure::Failure;
-use crate::nodes::transaction::{Transaction, carried_out, send};
+use crate::nodes::transaction::{Transaction, run_to_completion, send};
 use crate::sql::Sql;
 use crate::sql::row::int;
 use crate::store::PostgresStore;
@@ -47,11 +47,9 @@ impl PostgresStore {
              FROM {table} WHERE tenant_id = {tenant}{which} LIMIT {most})) RETURNING 1) SELECT count(*) FROM gone"
         ));
         let (nodes, transaction) = (self.nodes.clone(), Transaction::single_statement(sql));
-        let count_result =
-            carried_out(
-                &self.home,
-                async move { send(&nodes, &transaction, int).await.map_err(Failure::into_commit) },
-            );
+        let count_result = run_to_completion(&self.home, async move {
+            send(&nodes, &transaction, int).await.map_err(Failure::into_commit)
+        });
         Ok(count_result.await?.first().map_or(0, |count| count.unsigned_abs()))
     }
 }

@@ -11,7 +11,7 @@ pub(crate) const STEER: &str = "SELECT set_config('enable_seqscan', 'off', true)
 
 /// Asynchronous commit of a lease, which need not survive a crash of the server. A lost lease makes its deliveries
 /// due at once, and deliveries that were already sent are sent again, as after a crash of the service. Later
-/// records flush the WAL and the lease with it.
+/// records flush the WAL, which contains the lease.
 pub(crate) const UNFLUSHED: &str = "SET LOCAL synchronous_commit = off";
 
 /// Subquery for the subscription with this tenant and id. It sorts by id, which only the primary key supports, so that

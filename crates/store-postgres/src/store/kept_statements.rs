@@ -16,7 +16,8 @@ const KEPT_BYTES: usize = 8_000;
 pub(crate) struct KeptStatements(Arc<Mutex<HashSet<Box<str>>>>);
 
 impl KeptStatements {
-    /// Returns the statement. Unless the statement is kept, it is planned anew each time and does not stay prepared.
+    /// Returns the statement. Unless the statement is kept, the server plans it at each use, and it does not stay
+    /// prepared.
     pub(crate) fn limit(&self, sql: Sql) -> Sql {
         if self.keeps(sql.text()) { sql } else { sql.planned_anew() }
     }

@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::connection::rows::{RawRow, values};
 use crate::failure::Failure;
-use crate::nodes::transaction::{Transaction, carried_out, send_raw};
+use crate::nodes::transaction::{Transaction, run_to_completion, send_raw};
 use crate::store::PostgresStore;
 
 /// Divisor for the queue's share of pooled connections, so that change sets need not wait behind deliveries.
@@ -56,7 +56,7 @@ impl PostgresStore {
             drop(turn);
             rows
         };
-        carried_out(&self.home, work).await
+        run_to_completion(&self.home, work).await
     }
 
     /// Sends a transaction outside the queue's share of connections.
@@ -70,7 +70,9 @@ impl PostgresStore {
 
     async fn send_raw(&self, transaction: Transaction) -> Read<Vec<RawRow>> {
         let nodes = self.nodes.clone();
-        carried_out(&self.home, async move { send_raw(&nodes, &transaction).await.map_err(Failure::into_storage) })
-            .await
+        run_to_completion(&self.home, async move {
+            send_raw(&nodes, &transaction).await.map_err(Failure::into_storage)
+        })
+        .await
     }
 }

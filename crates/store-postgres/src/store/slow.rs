@@ -95,7 +95,7 @@ impl PostgresStore {
             permit.leave();
             return answer.map_err(|_| out_of_time());
         }
-        // The deadline starts anew for the primary: the attempt on the replica has cost the primary no time.
+        // The primary gets a deadline of its own: the attempt on the replica has cost the primary no time.
         permit.until = deadline();
         match timeout_at(permit.until, self.nodes.read_apart(|node| &node.slow, sql, rows)).await {
             Ok(Err(Failure::TimedOut(_))) => {

@@ -42,7 +42,7 @@ impl AudienceTest {
 
     /// Returns the number of deliveries queued for `count` events of a kind, committed by a store with an empty
     /// cache.
-    async fn queued(&self, kind: EventType, count: usize) -> i64 {
+    async fn count_queued(&self, kind: EventType, count: usize) -> i64 {
         let count_before = self.number("SELECT count(*) FROM delivery_jobs").await;
         let events = (0..count).map(|_| self.make.event(kind)).collect();
         self.save(ChangeSet { events, ..self.make.change(vec![]) }).await;
@@ -67,12 +67,12 @@ async fn events_are_queued_for_subscriptions_active_at_commit_time() {
         (Write::put(&Row::at_version(first.clone(), Version(2))), 2),
         (Write::WebhookRemoved(first.id, Version(3)), 1),
     ];
-    assert_eq!(it.queued(wanted, 1).await, 0);
+    assert_eq!(it.count_queued(wanted, 1).await, 0);
     for (change, subscribers) in changes {
         it.write(change).await;
         for some in SOME {
-            assert_eq!(it.queued(wanted, some).await, subscribers * i64::try_from(some).unwrap());
-            assert_eq!(it.queued(other, some).await, 0);
+            assert_eq!(it.count_queued(wanted, some).await, subscribers * i64::try_from(some).unwrap());
+            assert_eq!(it.count_queued(other, some).await, 0);
         }
     }
 }
@@ -85,7 +85,7 @@ async fn concurrent_subscriptions_both_receive_events() {
         return;
     }
     let kinds = [EventType::ObservationCreated, EventType::EmployeeCreated];
-    assert_eq!(it.queued(kinds[0], 1).await, 0);
+    assert_eq!(it.count_queued(kinds[0], 1).await, 0);
     let mut holding = support::client(it.database.url()).await;
     let lock_transaction = holding.transaction().await.unwrap();
     lock_transaction.batch_execute("SELECT 1 FROM feed_positions FOR UPDATE").await.unwrap();
@@ -103,6 +103,6 @@ async fn concurrent_subscriptions_both_receive_events() {
         one.await.unwrap().unwrap();
     }
     for kind in kinds {
-        assert_eq!(it.queued(kind, 1).await, 1, "{kind:?}");
+        assert_eq!(it.count_queued(kind, 1).await, 1, "{kind:?}");
     }
 }

@@ -51,7 +51,7 @@ impl CrowdTest {
         Some(Self { database, store, fixtures, tenant, person: person.id, others })
     }
 
-    fn observing(&self, key: &str, person: EmployeeId) -> ChangeSet {
+    fn observation_change(&self, key: &str, person: EmployeeId) -> ChangeSet {
         ChangeSet {
             events: vec![self.fixtures.event(EventType::ObservationCreated)],
             replay: Some(self.fixtures.replay(key)),
@@ -97,9 +97,11 @@ async fn commit_waiting_for_a_lock_does_not_block_another() {
     scene.hold_others(&lock_transaction).await;
 
     let others = |from: u32| {
-        (from..from + 30).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect()
+        (from..from + 30)
+            .map(|number| scene.observation_change(&format!("other-{number}"), scene.person))
+            .collect()
     };
-    let waiting = scene.others.iter().map(|id| scene.observing(&id.to_string(), *id)).collect();
+    let waiting = scene.others.iter().map(|id| scene.observation_change(&id.to_string(), *id)).collect();
     let (before, waiting, behind) = (scene.commit(others(0)), scene.commit(waiting), scene.commit(others(30)));
     for running in [before, behind] {
         assert!(done(running).await.iter().all(Result::is_ok), "done while other commits wait");
@@ -164,8 +166,10 @@ async fn commit_waiting_for_a_retry_does_not_block_another() {
         "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, created_at, expires_at) VALUES";
     lock_transaction.batch_execute(&format!("{insert} {}", values.collect::<Vec<_>>().join(", "))).await.unwrap();
 
-    let twins = (0..HELD_UP).map(|number| scene.observing(&format!("twin-{number}"), scene.person)).collect();
-    let others = (0..60).map(|number| scene.observing(&format!("other-{number}"), scene.person)).collect();
+    let twins =
+        (0..HELD_UP).map(|number| scene.observation_change(&format!("twin-{number}"), scene.person)).collect();
+    let others =
+        (0..60).map(|number| scene.observation_change(&format!("other-{number}"), scene.person)).collect();
     let (twins, others) = (scene.commit(twins), scene.commit(others));
     assert!(done(others).await.iter().all(Result::is_ok), "done while other commits wait");
     lock_transaction.commit().await.unwrap();
@@ -180,7 +184,7 @@ async fn commits_with_dropped_callers_are_carried_out() {
     let lock_transaction = other.transaction().await.unwrap();
     scene.hold_others(&lock_transaction).await;
     let person = scene.others[0];
-    let changes = (0..40).map(|number| scene.observing(&format!("{number}"), person));
+    let changes = (0..40).map(|number| scene.observation_change(&format!("{number}"), person));
     let mut running = join_all(changes.map(|change| scene.store.commit(scene.tenant, change)));
     assert!((&mut running).now_or_never().is_none(), "the commits wait for the lock");
     let watcher = support::client(scene.database.url()).await;

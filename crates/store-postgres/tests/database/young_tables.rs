@@ -18,7 +18,7 @@ const PLANNING: &str =
     "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off";
 
 /// Returns the first line of the plan that finds a row by its key.
-async fn way_to(table: &str, client: &Client) -> String {
+async fn key_lookup_plan(table: &str, client: &Client) -> String {
     let find = format!("PREPARE found (uuid, uuid) AS SELECT * FROM {table} WHERE tenant_id = $1 AND id = $2");
     client.batch_execute(&format!("DEALLOCATE ALL; {find}")).await.unwrap();
     let id = "'00000000-0000-0000-0000-000000000000'";
@@ -41,16 +41,16 @@ async fn row_of_a_young_table_is_found_by_its_primary_key() {
     for table in ["employees", "invitations"] {
         assert!(!is_known(table, &watcher).await, "{table} has no statistics before the test");
     }
-    bring_in(&database).await;
+    invite_people(&database).await;
     for table in ["employees", "invitations"] {
         assert!(is_known(table, &watcher).await, "{table}");
-        let way = way_to(table, &watcher).await;
-        assert!(way.contains(&format!("Index Scan using {table}_pkey")), "{way}");
+        let plan = key_lookup_plan(table, &watcher).await;
+        assert!(plan.contains(&format!("Index Scan using {table}_pkey")), "{plan}");
     }
 }
 
 /// Invites people, one change set each.
-async fn bring_in(database: &TestDatabase) {
+async fn invite_people(database: &TestDatabase) {
     let (store, make): (PostgresStore, _) = (support::store(database, None).await, Fixtures::new(1));
     let tenant = make.tenant();
     for _ in 0..PEOPLE {

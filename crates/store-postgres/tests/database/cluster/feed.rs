@@ -7,7 +7,7 @@ use candor_store_testkit::Fixtures;
 use candor_test_postgres::is_spread;
 use futures_util::future::join_all;
 
-use super::{Poller, announcing, place, uuid};
+use super::{Poller, announcement, place, uuid};
 use crate::support;
 
 /// Number of times a stalled feed is polled.
@@ -21,7 +21,7 @@ async fn late_commit_is_behind_events_already_read() {
     let Some(database) = is_spread().then(support::database).flatten() else { return };
     let (store, make) = (support::store(&database, None).await, Fixtures::new(1));
     let tenant = make.tenant();
-    let (first, change) = announcing(&make);
+    let (first, change) = announcement(&make);
     store.commit(tenant, change).await.unwrap();
 
     // The statements of a commit without its end: it takes the next position and inserts an event.
@@ -38,7 +38,7 @@ async fn late_commit_is_behind_events_already_read() {
     );
     open.batch_execute(&insert).await.unwrap();
 
-    let (second, change) = announcing(&make);
+    let (second, change) = announcement(&make);
     let quick = tokio::spawn({
         let store = store.clone();
         async move { store.commit(tenant, change).await }
@@ -61,7 +61,7 @@ async fn tenant_move_under_load_keeps_every_event_in_order() {
     let store = support::store(&database, None).await;
     let make = Fixtures::new(2);
     let (tenant, is_over) = (make.tenant(), AtomicBool::new(false));
-    let (_, change) = announcing(&make);
+    let (_, change) = announcement(&make);
     store.commit(tenant, change).await.unwrap();
 
     let admin = support::client(database.url()).await;
@@ -84,7 +84,7 @@ async fn tenant_move_under_load_keeps_every_event_in_order() {
         async move {
             let (mut written, mut refused) = (vec![], 0);
             while !is_over.load(Ordering::Relaxed) {
-                let (event, change) = announcing(&make);
+                let (event, change) = announcement(&make);
                 match store.commit(tenant, change).await {
                     Ok(_) => written.push(event.id),
                     Err(_) => refused += 1,

@@ -21,7 +21,7 @@ const DEADLINE: Duration = Duration::from_secs(60);
 const MOST: u16 = 100;
 
 /// Creates a change set with one event and its audit entry.
-fn announcing(make: &Fixtures) -> (Event, ChangeSet) {
+fn announcement(make: &Fixtures) -> (Event, ChangeSet) {
     let event = make.event(EventType::EmployeeUpdated);
     (event.clone(), ChangeSet { events: vec![event], ..make.change(vec![]) })
 }

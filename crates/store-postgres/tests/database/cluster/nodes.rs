@@ -13,7 +13,7 @@ use candor_tables::rows;
 use candor_test_postgres::{Cluster, Nodes, is_spread};
 use futures_util::future::{join, join_all};
 
-use super::{DEADLINE, Poller, announcing, place};
+use super::{DEADLINE, Poller, announcement, place};
 use crate::support;
 
 /// Number of tenants created to have at least one on each node.
@@ -89,11 +89,11 @@ pub(super) fn own(node: &Cluster) -> String {
 }
 
 pub(super) async fn announce(store: &PostgresStore, make: &Fixtures, tenant: Tenant) -> Result<(), CommitError> {
-    store.commit(tenant, announcing(make).1).await.map(drop)
+    store.commit(tenant, announcement(make).1).await.map(drop)
 }
 
 /// Retries a commit until it succeeds.
-pub(super) async fn announced(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
+pub(super) async fn retry_announcement(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
     let start = Instant::now();
     while let Err(error) = announce(store, make, tenant).await {
         assert!(start.elapsed() < DEADLINE, "{error:?}");
@@ -113,12 +113,12 @@ async fn killed_worker_blocks_only_its_own_tenants() {
     for _ in 0..3 {
         let refusal = announce(&store, &scene.make, first).await;
         assert!(matches!(refusal, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{refusal:?}");
-        announced(&store, &scene.make, second).await;
+        retry_announcement(&store, &scene.make, second).await;
     }
     let mut poller = Poller::new(&store, second);
     poller.collect_events(4).await;
     scene.nodes.all[1].start_again().unwrap();
-    announced(&store, &scene.make, first).await;
+    retry_announcement(&store, &scene.make, first).await;
     let mut poller = Poller::new(&store, first);
     poller.collect_events(2).await;
 }
@@ -132,14 +132,14 @@ async fn killed_coordinator_is_bypassed_through_other_nodes() {
     }
     scene.nodes.all[0].kill().unwrap();
     for tenant in scene.tenants {
-        announced(&store, &scene.make, tenant).await;
+        retry_announcement(&store, &scene.make, tenant).await;
         let mut poller = Poller::new(&store, tenant);
         poller.collect_events(2).await;
     }
     scene.nodes.all[0].start_again().unwrap();
     let second_store = scene.store(&own(&scene.nodes.all[0])).await;
     for tenant in scene.tenants {
-        announced(&second_store, &scene.make, tenant).await;
+        retry_announcement(&second_store, &scene.make, tenant).await;
         let mut poller = Poller::new(&second_store, tenant);
         poller.collect_events(3).await;
     }
@@ -147,13 +147,15 @@ async fn killed_coordinator_is_bypassed_through_other_nodes() {
 
 /// Retries until a commit is refused immediately instead of after a timeout. The first commits may run before
 /// the process has received the signal.
-async fn refused_at_once(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
+async fn await_refusal(store: &PostgresStore, make: &Fixtures, tenant: Tenant) {
     let start = Instant::now();
     loop {
         match tokio::time::timeout(SOON, announce(store, make, tenant)).await {
             Ok(Err(CommitError::Storage(StorageError::Unavailable(_)))) => return,
             Ok(Err(other)) => panic!("{other:?}"),
-            Ok(Ok(())) | Err(_) => assert!(start.elapsed() < DEADLINE, "never refused"),
+            Ok(Ok(())) | Err(_) => {
+                assert!(start.elapsed() < DEADLINE, "the commits are not refused before the deadline")
+            }
         }
     }
 }
@@ -167,7 +169,7 @@ async fn frozen_worker_blocks_only_its_own_tenants() {
         announce(&store, &scene.make, tenant).await.unwrap();
     }
     scene.nodes.all[1].freeze().unwrap();
-    refused_at_once(&store, &scene.make, first).await;
+    await_refusal(&store, &scene.make, first).await;
 
     let its_own = join_all((0..CLIENTS).map(|_| async {
         for _ in 0..REQUESTS {
@@ -185,7 +187,7 @@ async fn frozen_worker_blocks_only_its_own_tenants() {
     }));
     tokio::time::timeout(DEADLINE, join(its_own, others)).await.expect("no request waits for the frozen node");
     scene.nodes.all[1].thaw().unwrap();
-    announced(&store, &scene.make, first).await;
+    retry_announcement(&store, &scene.make, first).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -197,7 +199,7 @@ async fn frozen_coordinator_is_bypassed_through_other_nodes() {
     }
     scene.nodes.all[0].freeze().unwrap();
     for tenant in scene.tenants {
-        announced(&store, &scene.make, tenant).await;
+        retry_announcement(&store, &scene.make, tenant).await;
         Poller::new(&store, tenant).collect_events(2).await;
         let start = Instant::now();
         let unknown_hash = || SqlValue::Bytes(vec![0; 32]);

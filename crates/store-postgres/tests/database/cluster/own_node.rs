@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_store_postgres::PostgresStore;
 use tokio_postgres::Client;
 
-use super::nodes::{ClusterTest, announce, announced, own, url};
+use super::nodes::{ClusterTest, announce, own, retry_announcement, url};
 use super::{DEADLINE, Poller, place};
 use crate::support;
 
@@ -32,7 +32,7 @@ impl Counters {
     }
 
     /// Returns the number of statements per node for [`CHANGES`] changes of a tenant and reads of its feed.
-    async fn counted(&self, store: &PostgresStore, scene: &ClusterTest, tenant: Tenant) -> Vec<i64> {
+    async fn count_statements(&self, store: &PostgresStore, scene: &ClusterTest, tenant: Tenant) -> Vec<i64> {
         for node in &self.0 {
             node.batch_execute("SELECT pg_stat_statements_reset()").await.unwrap();
         }
@@ -51,7 +51,7 @@ impl Counters {
     async fn until_alone(&self, store: &PostgresStore, scene: &ClusterTest, tenant: Tenant, node: usize) {
         let start = Instant::now();
         loop {
-            let counts = self.counted(store, scene, tenant).await;
+            let counts = self.count_statements(store, scene, tenant).await;
             if is_alone(&counts, node) {
                 return;
             }
@@ -70,7 +70,7 @@ async fn queries_go_only_to_the_tenants_node_also_after_a_move() {
     let (counters, store) = (Counters::new(&scene).await, scene.store(&url(&scene.nodes.all)).await);
     for (tenant, node) in scene.tenants.into_iter().zip(1..) {
         announce(&store, &scene.make, tenant).await.unwrap();
-        let counts = counters.counted(&store, &scene, tenant).await;
+        let counts = counters.count_statements(&store, &scene, tenant).await;
         assert!(is_alone(&counts, node), "{counts:?} statements for a tenant on node {node}");
     }
 
@@ -95,13 +95,13 @@ async fn node_missing_at_start_is_used_once_available() {
     announce(&store, &scene.make, second).await.unwrap();
 
     scene.nodes.all[1].start_again().unwrap();
-    announced(&store, &scene.make, first).await;
+    retry_announcement(&store, &scene.make, first).await;
     let counters = Counters::new(&scene).await;
     counters.until_alone(&store, &scene, first, 1).await;
 
     // Reads also survive the loss of the first node of the URL.
     scene.nodes.all[0].kill().unwrap();
     for tenant in scene.tenants {
-        announced(&store, &scene.make, tenant).await;
+        retry_announcement(&store, &scene.make, tenant).await;
     }
 }

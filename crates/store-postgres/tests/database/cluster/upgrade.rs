@@ -7,7 +7,7 @@ use candor_store_postgres::{PostgresOptions, distribute, pending};
 use candor_store_testkit::Fixtures;
 use candor_test_postgres::is_spread;
 
-use super::{Poller, announcing};
+use super::{Poller, announcement};
 use crate::support;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -34,7 +34,7 @@ async fn missing_database_function_is_named_and_created() {
     distribute(&options, 4).await.unwrap();
     assert_eq!(pending(&options).await.unwrap(), Vec::<String>::new());
     let store = support::store(&database, None).await;
-    let (event, change) = announcing(&make);
+    let (event, change) = announcement(&make);
     store.commit(tenant, change).await.unwrap();
     let queued_count: i64 = admin.query_one("SELECT count(*) FROM delivery_jobs", &[]).await.unwrap().get(0);
     assert_eq!(queued_count, 1, "for the subscription from before the upgrade");

@@ -56,7 +56,7 @@ async fn log_partitions_exist_for_coming_days_only() {
     let expected_partitions = [("deliveries_20260302", 2), ("deliveries_20260303", 1), ("deliveries_default", 1)];
     assert_eq!(entries(&other).await, rows(&expected_partitions));
 
-    // A day's partition is dropped once all of it is old. Days with entries in the default partition get no
+    // A day's partition is dropped once all its entries are old. Days with entries in the default partition get no
     // partition of their own.
     let later_day = NOON.plus_seconds(3 * DAY);
     assert_eq!(store.keep_log(later_day, Timestamp::from_millis(midnight.millis() - 1), 10).await.unwrap(), 0);

@@ -28,8 +28,8 @@ const IDLE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datn
 const GONE: &str = "SELECT NOT EXISTS (SELECT 1 FROM pg_stat_activity WHERE datname = current_database() \
     AND application_name = 'candor')";
 
-/// Queues 20,000 deliveries of one subscription and 20 of each of 99 others. The deliveries of every second
-/// subscription are parked.
+/// Queues 20,000 deliveries of one subscription and 20 of each of 99 other subscriptions. The deliveries of every
+/// second subscription are parked.
 const FILL: &str = "INSERT INTO delivery_jobs \
     SELECT '00000000-0000-0000-0000-000000000001', lpad(to_hex(w), 32, '0')::uuid, \
     lpad(to_hex(e), 32, '0')::uuid, 'employee.created', 1, '2026-03-01', 'event', NULL, \
@@ -117,7 +117,7 @@ async fn claim_skips_locked_deliveries() {
     let Some(database) = support::database() else { return };
     let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let it = Receiver::new(&store, 2).await;
-    let jobs = [it.leased().await, it.leased().await, it.leased().await];
+    let jobs = [it.queue_and_lease().await, it.queue_and_lease().await, it.queue_and_lease().await];
     let now = it.make.tick().plus_seconds(60);
     let lock = format!(
         "BEGIN; SELECT * FROM delivery_jobs WHERE event_id = '{:032x}' FOR UPDATE",
@@ -170,9 +170,9 @@ async fn dropped_record_is_carried_out_and_leaves_nothing_open() {
     let Some(database) = support::database() else { return };
     let (store, other) = (support::store(&database, None).await, support::client(database.url()).await);
     let it = Receiver::new(&store, 4).await;
-    let job = it.leased().await;
+    let job = it.queue_and_lease().await;
     other.batch_execute("BEGIN; SELECT * FROM delivery_jobs FOR UPDATE").await.unwrap();
-    let attempt_result = it.acknowledged(&job, it.make.tick());
+    let attempt_result = it.acknowledge(&job, it.make.tick());
     let results = vec![(job, AttemptResult::Settled(Box::new(attempt_result.clone())))];
     let (caller, worker) = (store.clone(), it.worker);
     let record = tokio::spawn(async move { caller.record(worker, results, vec![]).await });

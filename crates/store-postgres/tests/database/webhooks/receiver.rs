@@ -40,7 +40,7 @@ impl Receiver {
     }
 
     /// Queues a delivery and leases it to the worker.
-    pub(crate) async fn leased(&self) -> Job {
+    pub(crate) async fn queue_and_lease(&self) -> Job {
         let (now, event) = (self.make.tick(), self.make.id());
         let job =
             Job::new(self.tenant, self.to.id, (event, EventType::EmployeeCreated), now, DeliveryOrigin::Replay);
@@ -52,7 +52,7 @@ impl Receiver {
     }
 
     /// Returns the result of a successful attempt that began at this time.
-    pub(crate) fn acknowledged(&self, job: &Job, begun: Timestamp) -> AttemptEffect {
+    pub(crate) fn acknowledge(&self, job: &Job, begun: Timestamp) -> AttemptEffect {
         let random = u128::from_be_bytes(self.make.id::<DeliveryKind>().to_bytes()) & ((1 << 80) - 1);
         let id = Id::from_bytes((u128::try_from(begun.millis()).unwrap() << 80 | random).to_be_bytes());
         let outcome = AttemptOutcome::Acknowledged;
@@ -62,8 +62,8 @@ impl Receiver {
 
     /// Records a successful attempt at this time.
     pub(crate) async fn attempt(&self, begun: Timestamp) -> AttemptEffect {
-        let job = self.leased().await;
-        let attempt_result = self.acknowledged(&job, begun);
+        let job = self.queue_and_lease().await;
+        let attempt_result = self.acknowledge(&job, begun);
         let result = AttemptResult::Settled(Box::new(attempt_result.clone()));
         let record_result = self.store.record(self.worker, vec![(job, result)], vec![]).await.unwrap();
         assert_eq!(record_result.lost, 0);
