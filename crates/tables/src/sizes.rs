@@ -7,7 +7,7 @@ use crate::flat::Stored;
 
 /// Maximum number of rows per piece: some milliseconds of an index scan.
 pub const PIECE_ROWS: u32 = 2_000;
-/// Number of rows per piece whose bytes are measured; the others are extrapolated.
+/// Number of rows per piece whose bytes are measured; the bytes of the other rows are extrapolated.
 pub const SAMPLE_ROWS: u32 = 20;
 
 /// Measurement of one piece of a tenant's table.

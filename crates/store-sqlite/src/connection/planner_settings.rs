@@ -1,7 +1,7 @@
 //! Process-wide settings of SQLite.
 //!
-//! * Query planner stability guarantee: without it, SQLite prepares a statement with a bound `LIMIT` anew on
-//!   each run, which costs three times as much as running it.
+//! * Query planner stability guarantee: without it, SQLite prepares a statement with a bound `LIMIT` again at
+//!   each run, which costs three times as much as the run.
 //! * No mutex per connection: no connection is used by two threads at once, and locking for each column costs
 //!   a tenth of a read.
 //! * A progress handler, which interrupts statements at their [`limit`].

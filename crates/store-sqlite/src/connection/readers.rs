@@ -94,7 +94,7 @@ pub(crate) fn stopped_error() -> StorageError {
 pub(crate) fn work(mut db: Db, reads: &Reads, gate: Option<Arc<RwLock<()>>>) {
     while let Some(read) = reads.take() {
         let _gate = gate.as_ref().map(|gate| gate.read().unwrap_or_else(PoisonError::into_inner));
-        // A read that panics is answered by its dropped channel; the thread goes on.
+        // The caller of a read that panics gets an error, because its channel is dropped; the thread continues.
         drop(catch_unwind(AssertUnwindSafe(|| read(&mut db))));
     }
 }

@@ -29,7 +29,7 @@ pub(crate) const GROUP_TIME: Duration = Duration::from_millis(25);
 
 /// A write that is waiting for the writer.
 pub(crate) trait Task: Send {
-    /// Returns `true` if the task is too long to share a transaction with others.
+    /// Returns `true` if the task is too long to share a transaction with other tasks.
     fn is_long(&self) -> bool;
 
     /// Executes the task. Returns `false` to roll it back.

@@ -1,4 +1,4 @@
-//! Lists, and the separation of unindexed ones from the rest (decision A17).
+//! Lists, and the separation of unindexed lists from indexed ones (decision A17).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,7 +32,7 @@ impl SlowReadThreads {
 }
 
 impl SqliteStore {
-    /// Reads lists: indexed ones on the shared readers, others on the slow threads.
+    /// Reads lists: indexed ones on the shared readers, unindexed ones on the slow threads.
     pub(crate) async fn list<T: Send + 'static>(
         &self,
         tenant: Tenant,

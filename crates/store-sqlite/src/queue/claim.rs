@@ -133,8 +133,8 @@ fn jobs_of(
     db.rows(sql.bind(i64::from(each)), |row| Ok(job(row)))
 }
 
-/// Returns the readable deliveries. An unreadable one is logged, and must not hold up the others; it is an
-/// error only if no delivery is readable.
+/// Returns the readable deliveries. An unreadable one is logged, and must not hold up the readable ones; it is
+/// an error only if no delivery is readable.
 fn keep_readable(found: Vec<FoundDelivery>) -> Result<Vec<Job>, StorageError> {
     let (mut jobs, mut unread) = (vec![], None);
     for job in found {

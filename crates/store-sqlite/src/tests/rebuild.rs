@@ -70,7 +70,7 @@ impl Tree {
         above == below || self.lines().iter().any(|(manager, person, _)| (*manager, *person) == (above, below))
     }
 
-    /// Moves people under others as one change set.
+    /// Gives people other managers in one change set.
     fn shift(&mut self, moves: &[(usize, Option<usize>)]) -> Result<(), CommitError> {
         let tree_version = Some(lines::version(&mut self.db, self.tenant).unwrap());
         let mut writes = vec![];
@@ -187,7 +187,7 @@ fn move_of_many_people_writes_few_lines() {
 
 #[test]
 fn depth_is_checked_also_while_lines_are_incomplete() {
-    // A chain of 40 people, and one of 30 with 230 others below its end.
+    // A chain of 40 people, and one of 30 with 230 other people below its end.
     let mut tree = Tree::make(3, &mut |number| if number == 40 { 0 } else { (number - 1).min(69) });
     tree.shift(&[(40, None)]).unwrap();
     tree.check_lines("two chains");

@@ -69,7 +69,7 @@ fn text_column_has_its_effect_of_an_erasure() {
     assert!(missing.is_empty(), "add to candor_domain::erasure::texts: {missing:?}");
 }
 
-fn declared(db: &mut Db, table: &str) -> Vec<(String, String)> {
+fn declared_columns(db: &mut Db, table: &str) -> Vec<(String, String)> {
     let sql = Sql::new("SELECT name, type FROM pragma_table_xinfo(?)").bind(table);
     db.rows(sql, |row| Ok((row.text().unwrap().unwrap(), row.text().unwrap().unwrap()))).unwrap()
 }
@@ -135,7 +135,7 @@ fn tables_have_the_columns_of_their_rows() {
         let leases = [("mail_worker", "BLOB"), ("mail_leased_until", "INTEGER")];
         expected_columns.extend(leases.into_iter().filter(|_| table.name == "invitations"));
         expected_columns.sort_unstable();
-        let mut column_rows = declared(&mut db, table.name);
+        let mut column_rows = declared_columns(&mut db, table.name);
         column_rows.sort_unstable();
         let stored_columns: Vec<_> =
             column_rows.iter().map(|(name, kind)| (name.as_str(), kind.as_str())).collect();

@@ -113,7 +113,12 @@ async fn claims_all(worker: Worker, now: Timestamp, claim: impl Fn(Option<QueueK
 }
 
 /// Lets workers claim concurrently, and checks that together they get every delivery once.
-async fn share_out(world: &CaseContext, now: Timestamp, jobs: &[Job], claims: [fn(Option<QueueKey>) -> Claim; 2]) {
+async fn claim_concurrently(
+    world: &CaseContext,
+    now: Timestamp,
+    jobs: &[Job],
+    claims: [fn(Option<QueueKey>) -> Claim; 2],
+) {
     let workers = (0..8).map(|number| claims_all(Worker::new(world), now, claims[number % 2]));
     let mut shared_jobs: Vec<Job> = at_once(workers).await.into_iter().flatten().collect();
     let keys: BTreeSet<_> = shared_jobs.iter().map(|job| (job.webhook_id, job.event_id)).collect();
@@ -134,7 +139,7 @@ async fn concurrent_workers_never_claim_the_same_delivery(world: CaseContext) {
         let now = world.now().plus_seconds(1);
         let oldest = |_| Claim::Oldest { most: 7 };
         let queues = |after| Claim::SubscriptionQueues(QueueWalk { after, ..walk(3) });
-        share_out(&world, now, &jobs, [oldest, queues]).await;
+        claim_concurrently(&world, now, &jobs, [oldest, queues]).await;
         Worker::new(&world).clears().await;
     }
 }
@@ -150,7 +155,7 @@ async fn concurrent_workers_never_claim_one_parked_delivery(world: CaseContext) 
         let due = worker.all(END).await;
         worker.records_all(due.into_iter().map(|job| (job, AttemptResult::Parked)).collect()).await;
         let parked_claim = |after| Claim::Parked(QueueWalk { after, ..walk(3) });
-        share_out(&world, world.now(), &jobs, [parked_claim, parked_claim]).await;
+        claim_concurrently(&world, world.now(), &jobs, [parked_claim, parked_claim]).await;
         Worker::new(&world).clears().await;
     }
 }
@@ -250,7 +255,7 @@ async fn parked_delivery_waits_until_its_subscription_is_active(world: CaseConte
     // Stores may delete deliveries with their subscription. In other stores the worker claims and drops them.
     assert!(claimed_of(&deleted_webhook).is_empty() || claimed_of(&deleted_webhook) == jobs_of(&deleted_webhook));
     assert_eq!(worker.all_parked(now).await, [], "they are leased now");
-    // The first delivery is requeued now; the others become due when their lease ends.
+    // The first delivery is requeued now; the other deliveries become due when their lease ends.
     worker.records_all(vec![(jobs_of(&active)[0], AttemptResult::Back(now))]).await;
     let other = Worker::new(&world);
     assert_eq!(other.all(now).await, [jobs_of(&active)[0]]);

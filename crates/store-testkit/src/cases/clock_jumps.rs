@@ -1,4 +1,4 @@
-//! Times that were stored while a clock was ahead are corrected, and all others stay.
+//! Times that were stored while a clock was ahead are corrected, and all other times stay.
 
 use candor_domain::erasure::{Erasure, ErasurePlan, Requester};
 use candor_domain::event::EventType;

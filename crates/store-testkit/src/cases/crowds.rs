@@ -44,7 +44,7 @@ async fn commit_all(world: &CaseContext, all: &[ChangeSet]) -> Vec<Result<(), Co
 
 /// Returns `true` if an observation is stored, and checks that its event and its replay are there
 /// exactly then.
-async fn is_there(world: &CaseContext, observation: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
+async fn is_stored(world: &CaseContext, observation: &Observation, change: &ChangeSet, events: &[Event]) -> bool {
     let replay = change.replay.as_ref().unwrap();
     let replay_row = world.store.replay(world.tenant, &replay.key, replay.created_at).await.unwrap();
     let observation_row = world.store.row::<Observation>(world.tenant, observation.id).await.unwrap();
@@ -97,7 +97,7 @@ async fn failing_change_sets_in_a_group_leave_valid_ones_saved(world: CaseContex
         };
         assert!(right, "no. {number}: {result:?}");
         if number % 10 != 8 {
-            let is_stored = is_there(&world, &observations[number], &changes[number], &events).await;
+            let is_stored = is_stored(&world, &observations[number], &changes[number], &events).await;
             assert_eq!(is_stored, result.is_ok(), "no. {number}");
         }
     }
@@ -122,7 +122,7 @@ async fn concurrent_retries_in_a_group_have_one_effect(world: CaseContext) {
             let twins: Vec<_> = (0..crowd.len()).filter(|index| crowd[*index].0 == key).collect();
             assert_eq!(twins.iter().filter(|index| results[**index].is_ok()).count(), 1, "{key}");
             for it in twins {
-                let is_stored = is_there(&world, &crowd[it].1, &changes[it], &events).await;
+                let is_stored = is_stored(&world, &crowd[it].1, &changes[it], &events).await;
                 assert!(matches!(results[it], Ok(()) | Err(CommitError::Replayed)), "{key}: {:?}", results[it]);
                 assert_eq!(is_stored, results[it].is_ok(), "{key}");
             }

@@ -27,7 +27,7 @@ pub(crate) fn cases() -> Vec<Case> {
 const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Status);
 
 /// Returns the delta of one failure at the current time.
-pub(super) fn failed(world: &CaseContext) -> HealthDelta {
+pub(super) fn failure_delta(world: &CaseContext) -> HealthDelta {
     HealthDelta::from_attempt(FAILED, Status::Failed, true, world.make.tick())
 }
 
@@ -99,7 +99,11 @@ async fn two_health_deltas_of_one_subscription_both_count(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
     let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     for round in 0..20 {
-        let health = [failed(&world), if round % 7 == 3 { good } else { failed(&world) }, failed(&world)];
+        let health = [
+            failure_delta(&world),
+            if round % 7 == 3 { good } else { failure_delta(&world) },
+            failure_delta(&world),
+        ];
         let subscription_before = read_subscription(&world, &to).await.value;
         let expected_subscription =
             health.into_iter().fold(subscription_before, |state, delta| expected_after(&state, delta));
@@ -118,7 +122,7 @@ async fn concurrent_health_deltas_all_count(world: CaseContext) {
     let subscriptions = [world.subscriber().await, world.subscriber().await, world.subscriber().await];
     let mut failing_since = None;
     for round in 1..=3 {
-        let health: Vec<_> = (0..40).map(|_| failed(&world)).collect();
+        let health: Vec<_> = (0..40).map(|_| failure_delta(&world)).collect();
         let tasks = health.iter().enumerate().map(|(number, delta)| {
             let world = world.clone();
             let mut queues: Vec<_> =
@@ -173,7 +177,7 @@ async fn last_delivery_time_never_decreases(world: CaseContext) {
 async fn health_delta_of_an_unknown_subscription_is_ignored(world: CaseContext) {
     let (to, removed, others) = (world.subscriber().await, world.subscriber().await, world.in_other_tenant());
     world.save(vec![Write::WebhookRemoved(removed.id, Version::FIRST)]).await;
-    let delta = failed(&world);
+    let delta = failure_delta(&world);
     let health = vec![
         ((world.tenant, world.make.id()), delta),
         (world.queue(&removed), delta),
@@ -188,8 +192,10 @@ async fn health_delta_of_an_unknown_subscription_is_ignored(world: CaseContext) 
 
 async fn failure_count_saturates_at_its_maximum(world: CaseContext) {
     let to = world.subscriber().await;
-    let many =
-        HealthDelta { streak: Streak { failures: u32::MAX - 1, ..failed(&world).streak }, ..failed(&world) };
+    let many = HealthDelta {
+        streak: Streak { failures: u32::MAX - 1, ..failure_delta(&world).streak },
+        ..failure_delta(&world)
+    };
     for failures in [u32::MAX - 1, u32::MAX, u32::MAX] {
         let streaks = record_health(&world, vec![(world.queue(&to), many)]).await;
         assert_eq!(streaks, [(world.queue(&to), Streak { failures, ..many.streak })]);
@@ -210,7 +216,7 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
         Versioned { value: to.clone(), version: Version::FIRST },
         "a put does not write health"
     );
-    let delta = failed(&world);
+    let delta = failure_delta(&world);
     record_health(&world, vec![(world.queue(&to), delta)]).await;
     let expected_subscription = expected_after(&to, delta);
     assert_eq!(
@@ -229,7 +235,7 @@ async fn health_delta_does_not_change_the_version(world: CaseContext) {
 
 async fn failure_streak_of_one_subscription_can_be_reset(world: CaseContext) {
     let (to, other) = (world.subscriber().await, world.subscriber().await);
-    let delta = failed(&world);
+    let delta = failure_delta(&world);
     record_health(&world, vec![(world.queue(&to), delta), (world.queue(&other), delta)]).await;
     // Resetting a subscription of another tenant, or an unknown one, changes nothing.
     world.in_other_tenant().save(vec![Write::StreakReset(to.id)]).await;
@@ -240,7 +246,7 @@ async fn failure_streak_of_one_subscription_can_be_reset(world: CaseContext) {
     let reset = Subscription { streak: Streak::default(), ..expected_after(&value, delta) };
     assert_eq!(read_subscription(&world, &to).await, Versioned { value: reset, version: Version(2) });
     assert_eq!(read_subscription(&world, &other).await.value, expected_after(&other, delta));
-    let next = failed(&world);
+    let next = failure_delta(&world);
     assert_eq!(record_health(&world, vec![(world.queue(&to), next)]).await, [(world.queue(&to), next.streak)]);
     // Recording does not reactivate a paused subscription, so only the other one gets a delivery.
     world.commit_events(&[EventType::EmployeeCreated]).await;
@@ -250,9 +256,12 @@ async fn failure_streak_of_one_subscription_can_be_reset(world: CaseContext) {
 async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) {
     let others = world.in_other_tenant();
     let (to, other, idle) = (world.subscriber().await, others.subscriber().await, world.subscriber().await);
-    let (first, second) = (failed(&world).mark_failing(), failed(&world).mark_failing());
-    let health =
-        vec![(world.queue(&to), first), (others.queue(&other), second), (world.queue(&idle), failed(&world))];
+    let (first, second) = (failure_delta(&world).mark_failing(), failure_delta(&world).mark_failing());
+    let health = vec![
+        (world.queue(&to), first),
+        (others.queue(&other), second),
+        (world.queue(&idle), failure_delta(&world)),
+    ];
     record_health(&world, health).await;
     let due = || async {
         let due = world.store.due(rows::webhooks::FAILING_DUE, world.now(), 9).await.unwrap();
@@ -277,10 +286,10 @@ async fn due_report_of_a_failing_subscription_is_taken_once(world: CaseContext) 
     }
     assert_eq!(read_subscription(&world, &to).await.version, Version::FIRST);
     // A further failure is reported only after a success.
-    record_health(&world, vec![(world.queue(&to), failed(&world).mark_failing())]).await;
+    record_health(&world, vec![(world.queue(&to), failure_delta(&world).mark_failing())]).await;
     assert_eq!(due().await, expected_reports[1..]);
     let good = HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, world.make.tick());
     record_health(&world, vec![(world.queue(&to), good)]).await;
-    record_health(&world, vec![(world.queue(&to), failed(&world).mark_failing())]).await;
+    record_health(&world, vec![(world.queue(&to), failure_delta(&world).mark_failing())]).await;
     assert_eq!(due().await.len(), 2);
 }

@@ -195,8 +195,8 @@ fn midnight(at: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.millis() - at.millis().rem_euclid(DAY_SECONDS * 1_000))
 }
 
-/// Checks that recent entries are kept and old ones removed. A store may keep a whole day until all of it is
-/// old.
+/// Checks that recent entries are kept and old ones removed. A store may keep a whole day until all its entries
+/// are old.
 async fn must_have_kept(world: &CaseContext, to: &Subscription, all: &[Delivery], before: Timestamp) {
     let remaining_entries = entries(world, to).await;
     for it in all {

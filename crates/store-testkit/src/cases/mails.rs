@@ -35,11 +35,11 @@ pub(crate) fn cases() -> Vec<Case> {
 
 impl CaseContext {
     /// Saves an invitation of a new person. The email of the invitation is due now.
-    async fn invited(&self) -> Invitation {
+    async fn invite(&self) -> Invitation {
         let person = self.hire().await;
-        let it = self.make.invitation(person.id).by_mail(self.make.bytes32().to_vec(), self.now());
-        self.save(vec![Write::put(&Row::new(it.clone()))]).await;
-        it
+        let invitation = self.make.invitation(person.id).by_mail(self.make.bytes32().to_vec(), self.now());
+        self.save(vec![Write::put(&Row::new(invitation.clone()))]).await;
+        invitation
     }
 
     async fn invitation(&self, key: MailKey) -> Versioned<Invitation> {
@@ -51,7 +51,7 @@ impl CaseContext {
     }
 
     /// Returns the result to record for an attempt.
-    async fn attempted(&self, key: MailKey, outcome: Result<(), MailFailure>, at: Timestamp) -> MailResult {
+    async fn attempt_result(&self, key: MailKey, outcome: Result<(), MailFailure>, at: Timestamp) -> MailResult {
         let Versioned { value, version } = self.invitation(key).await;
         MailResult::Changed(Box::new(Versioned { value: value.mail_attempted(outcome, at), version }))
     }
@@ -118,7 +118,7 @@ async fn oldest_due_mails_are_claimed_first_across_tenants(world: CaseContext) {
     let mut mails = vec![];
     for number in 0..20 {
         let whose = &worlds[number % 2];
-        mails.push(whose.mail(&whose.invited().await));
+        mails.push(whose.mail(&whose.invite().await));
     }
     let (worker, now) = (Worker::new(&world), world.now());
     let mut claimed_mails = vec![];
@@ -135,7 +135,7 @@ async fn mails_of_left_out_tenants_stay_due(world: CaseContext) {
     let mut mails = [vec![], vec![]];
     for number in 0..8 {
         let whose = &worlds[number % 2];
-        mails[number % 2].push(whose.mail(&whose.invited().await));
+        mails[number % 2].push(whose.mail(&whose.invite().await));
     }
     let (worker, now) = (Worker::new(&world), world.now());
     let claim = async |most: u16, except: &[Tenant]| {
@@ -149,7 +149,7 @@ async fn mails_of_left_out_tenants_stay_due(world: CaseContext) {
 }
 
 async fn claimed_mail_is_exclusive_until_the_lease_ends(world: CaseContext) {
-    let invitation = world.invited().await;
+    let invitation = world.invite().await;
     let (mail, mut now) = (world.mail(&invitation), invitation.mail.unwrap().due_at.unwrap());
     assert_eq!(Worker::new(&world).mails(&world, just_before(now), 9).await, [], "the mail is not due yet");
     for _ in 0..3 {
@@ -166,7 +166,7 @@ async fn claimed_mail_is_exclusive_until_the_lease_ends(world: CaseContext) {
 async fn concurrent_workers_never_claim_the_same_mail(world: CaseContext) {
     const MAILS: usize = 60;
     for _ in 0..MAILS {
-        world.invited().await;
+        world.invite().await;
     }
     let now = world.now();
     let all = |world: CaseContext| async move {
@@ -186,11 +186,11 @@ async fn concurrent_workers_never_claim_the_same_mail(world: CaseContext) {
 }
 
 async fn sent_mail_is_not_due_and_its_token_is_erased(world: CaseContext) {
-    let mail = world.mail(&world.invited().await);
+    let mail = world.mail(&world.invite().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
     let invitation_before = world.invitation(mail).await;
-    let sent_result = world.attempted(mail, Ok(()), now).await;
+    let sent_result = world.attempt_result(mail, Ok(()), now).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, sent_result)]).await, []);
     let invitation_after = world.invitation(mail).await;
     assert_eq!(invitation_after.version, invitation_before.version.next());
@@ -201,10 +201,10 @@ async fn sent_mail_is_not_due_and_its_token_is_erased(world: CaseContext) {
 }
 
 async fn failed_mail_is_due_again_at_its_retry_time(world: CaseContext) {
-    let mail = world.mail(&world.invited().await);
+    let mail = world.mail(&world.invite().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
-    let failed_result = world.attempted(mail, Err(MailFailure::Deferred), now).await;
+    let failed_result = world.attempt_result(mail, Err(MailFailure::Deferred), now).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, failed_result)]).await, []);
     let state = world.invitation(mail).await.value.mail.unwrap();
     assert_eq!((state.attempts, state.failure), (1, Some(MailFailure::Deferred)));
@@ -219,34 +219,34 @@ async fn failed_mail_is_due_again_at_its_retry_time(world: CaseContext) {
 }
 
 async fn mail_result_is_recorded_only_under_its_lease(world: CaseContext) {
-    let mail = world.mail(&world.invited().await);
+    let mail = world.mail(&world.invite().await);
     let (one, other, now) = (Worker::new(&world), Worker::new(&world), world.now());
     assert_eq!(one.mails(&world, now, 9).await, [mail]);
     let invitation_before = world.invitation(mail).await;
     let late = now.plus_seconds(LEASE_SECONDS);
     assert_eq!(other.mails(&world, late, 9).await, [mail]);
-    for result in [world.attempted(mail, Ok(()), now).await, MailResult::Released] {
+    for result in [world.attempt_result(mail, Ok(()), now).await, MailResult::Released] {
         assert_eq!(one.records_mails(&world, vec![(mail, result)]).await, [mail]);
     }
     assert_eq!(world.invitation(mail).await, invitation_before);
     assert_eq!(Worker::new(&world).mails(&world, late, 9).await, [], "the other worker has the lease");
-    let sent_result = world.attempted(mail, Ok(()), late).await;
+    let sent_result = world.attempt_result(mail, Ok(()), late).await;
     assert_eq!(other.records_mails(&world, vec![(mail, sent_result.clone())]).await, []);
     assert_eq!(other.records_mails(&world, vec![(mail, sent_result)]).await, [mail], "a result is recorded once");
 }
 
 async fn mail_result_is_recorded_only_for_the_unchanged_invitation(world: CaseContext) {
-    let mail = world.mail(&world.invited().await);
+    let mail = world.mail(&world.invite().await);
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [mail]);
-    let first_result = world.attempted(mail, Ok(()), now).await;
+    let first_result = world.attempt_result(mail, Ok(()), now).await;
     let invitation = world.invitation(mail).await;
     world.save(vec![Write::put(&Row::at_version(invitation.value.revoke(now), invitation.version))]).await;
     let revoked_invitation = world.invitation(mail).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, first_result)]).await, [mail]);
     assert_eq!(world.invitation(mail).await, revoked_invitation);
     // The worker decides again, based on the changed invitation.
-    let sent_result = world.attempted(mail, Ok(()), now).await;
+    let sent_result = world.attempt_result(mail, Ok(()), now).await;
     assert_eq!(worker.records_mails(&world, vec![(mail, sent_result)]).await, []);
     let invitation_after = world.invitation(mail).await.value;
     assert_eq!(
@@ -256,7 +256,7 @@ async fn mail_result_is_recorded_only_for_the_unchanged_invitation(world: CaseCo
 }
 
 async fn released_mail_keeps_its_due_time(world: CaseContext) {
-    let (first, then) = (world.invited().await, world.invited().await);
+    let (first, then) = (world.invite().await, world.invite().await);
     let (first, then) = (world.mail(&first), world.mail(&then));
     let (worker, now) = (Worker::new(&world), world.now());
     assert_eq!(worker.mails(&world, now, 9).await, [first, then]);
@@ -267,7 +267,7 @@ async fn released_mail_keeps_its_due_time(world: CaseContext) {
 }
 
 async fn mail_of_a_revoked_or_accepted_invitation_is_not_due(world: CaseContext) {
-    let (one, other) = (world.invited().await, world.invited().await);
+    let (one, other) = (world.invite().await, world.invite().await);
     let now = world.now();
     for after in [one.revoke(now), other.accept(now).unwrap()] {
         let invitation = world.invitation((world.tenant, after.id)).await;
@@ -281,7 +281,7 @@ async fn mail_results_of_many_tenants_are_recorded_together(world: CaseContext) 
     let worlds: Vec<_> = (0..5).map(|_| world.in_other_tenant()).collect();
     for _ in 0..8 {
         for whose in &worlds {
-            whose.invited().await;
+            whose.invite().await;
         }
     }
     let (worker, now) = (Worker::new(&world), world.now());
@@ -300,7 +300,7 @@ async fn mail_results_of_many_tenants_are_recorded_together(world: CaseContext) 
                 continue;
             }
         };
-        let result = world.attempted(*key, outcome, now).await;
+        let result = world.attempt_result(*key, outcome, now).await;
         if let MailResult::Changed(it) = &result {
             wanted.push((*key, it.value.clone()));
         }

@@ -223,7 +223,7 @@ async fn active_org_admins_are_found(world: CaseContext) {
     }
 }
 
-fn telling(world: &CaseContext, notices: Vec<Notification>, writes: Vec<Write>) -> ChangeSet {
+fn change_with_notices(world: &CaseContext, notices: Vec<Notification>, writes: Vec<Write>) -> ChangeSet {
     ChangeSet { notices, ..world.make.change(writes) }
 }
 
@@ -243,10 +243,10 @@ async fn notification_is_saved_with_its_change_or_not_at_all(world: CaseContext)
     };
     let other = make.notification(person.id);
     let stale = vec![Write::employee(&Row::at_version(person.clone(), Version(5)), None)];
-    let result = world.commit(telling(&world, vec![full.clone()], stale)).await;
+    let result = world.commit(change_with_notices(&world, vec![full.clone()], stale)).await;
     assert!(matches!(result, Err(CommitError::Stale)), "{result:?}");
     assert_eq!(store.row::<Notification>(*tenant, full.id).await.unwrap(), None);
-    world.commit(telling(&world, vec![full.clone(), other.clone()], vec![])).await.unwrap();
+    world.commit(change_with_notices(&world, vec![full.clone(), other.clone()], vec![])).await.unwrap();
     for it in [full.clone(), other] {
         let stored_row = store.row::<Notification>(*tenant, it.id).await.unwrap();
         assert_eq!(stored_row, Some(Versioned { value: it, version: Version::FIRST }));
@@ -256,7 +256,7 @@ async fn notification_is_saved_with_its_change_or_not_at_all(world: CaseContext)
     let full_row = store.row::<Notification>(*tenant, full.id).await.unwrap();
     assert_eq!(full_row, Some(Versioned { value: read, version: Version(2) }));
     let nobody = vec![make.notification(make.id())];
-    let result = world.commit(telling(&world, nobody, vec![])).await;
+    let result = world.commit(change_with_notices(&world, nobody, vec![])).await;
     assert!(matches!(result, Err(CommitError::Missing)), "{result:?}");
 }
 
@@ -270,7 +270,7 @@ async fn notification_list_matches_filters_in_every_order(world: CaseContext) {
             ..world.make.notification(people[world.random.number_below(2)].id)
         })
         .collect();
-    world.commit(telling(&world, all.clone(), vec![])).await.unwrap();
+    world.commit(change_with_notices(&world, all.clone(), vec![])).await.unwrap();
     for recipient_id in [None, Some(people[0].id), Some(people[1].id), Some(people[2].id)] {
         for unread in [None, Some(true), Some(false)] {
             let filter = notification::Filter { recipient_id, unread };
@@ -292,7 +292,7 @@ async fn read_all_marks_all_notifications_of_one_person(world: CaseContext) {
     let first_time = make.tick();
     let read = Notification { read_at: Some(first_time), ..make.notification(one.id) };
     let all = vec![make.notification(one.id), make.notification(two.id), read.clone(), make.notification(one.id)];
-    world.commit(telling(&world, all.clone(), vec![])).await.unwrap();
+    world.commit(change_with_notices(&world, all.clone(), vec![])).await.unwrap();
     let read_time = make.tick();
     let stale = vec![
         Write::NotificationsRead(one.id, read_time),
@@ -331,7 +331,7 @@ async fn read_all_marks_the_oldest_thousand(world: CaseContext) {
     let all = (0..most + 3).map(|_| make.notification(person.id)).collect();
     let all = crate::sort_entries(all, sort, unread.id);
     for piece in all.chunks(100) {
-        world.commit(telling(&world, piece.to_vec(), vec![])).await.unwrap();
+        world.commit(change_with_notices(&world, piece.to_vec(), vec![])).await.unwrap();
     }
     for left in [&all[most..], &[]] {
         world.save(vec![Write::NotificationsRead(person.id, make.tick())]).await;
@@ -343,7 +343,7 @@ async fn objectives_and_notifications_belong_to_one_tenant(world: CaseContext) {
     let owner = world.hire().await;
     let (objective, notice) = (world.make.objective(owner.id), world.make.notification(owner.id));
     let writes = vec![Write::put(&Row::new(objective.clone()))];
-    world.commit(telling(&world, vec![notice.clone()], writes)).await.unwrap();
+    world.commit(change_with_notices(&world, vec![notice.clone()], writes)).await.unwrap();
     for other in [world.in_other_tenant(), world.test_environment()] {
         let (store, tenant) = (&other.store, other.tenant);
         assert_eq!(store.row::<Objective>(tenant, objective.id).await.unwrap(), None);

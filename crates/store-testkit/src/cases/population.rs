@@ -119,13 +119,13 @@ pub(super) fn matches(
     digests.iter().all(|digest| all.contains(digest)) && (external_id.is_none() || external_id == own)
 }
 
-fn archived(world: &CaseContext) -> Option<Timestamp> {
+fn archive_time(world: &CaseContext) -> Option<Timestamp> {
     world.random.chance(30).then(|| instant(world))
 }
 
 fn department(world: &CaseContext, number: usize) -> Department {
     let name = format!("{} {number}", world.random.pick(&NAMES));
-    let (created_at, updated_at, archived_at) = (instant(world), instant(world), archived(world));
+    let (created_at, updated_at, archived_at) = (instant(world), instant(world), archive_time(world));
     Department { name, created_at, updated_at, archived_at, ..world.make.department() }
 }
 
@@ -133,7 +133,7 @@ fn attribute(world: &CaseContext, number: usize) -> Attribute {
     let name = format!("{} {number}", world.random.pick(&NAMES));
     let tone = *world.random.pick(&[Tone::Positive, Tone::Neutral, Tone::Constructive]);
     let category = (*world.random.pick(&["Craft", "craft", "Growth"])).to_owned();
-    let (created_at, updated_at, archived_at) = (instant(world), instant(world), archived(world));
+    let (created_at, updated_at, archived_at) = (instant(world), instant(world), archive_time(world));
     Attribute { name, tone, category, created_at, updated_at, archived_at, ..world.make.attribute() }
 }
 
@@ -183,7 +183,7 @@ fn observation(world: &CaseContext, number: usize, people: &[EmployeeId], tags: 
         requester_id: random.maybe(20, people),
         created_at: instant(world),
         updated_at: instant(world),
-        archived_at: archived(world),
+        archived_at: archive_time(world),
         metadata: metadata(world),
         external_id: external_id(world, number),
         ..make.observation(*random.pick(people))

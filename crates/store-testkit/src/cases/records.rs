@@ -33,7 +33,7 @@ struct ClaimedQueue {
     jobs: Vec<Job>,
 }
 
-async fn claimed(world: &CaseContext, count: usize) -> ClaimedQueue {
+async fn claim_queue(world: &CaseContext, count: usize) -> ClaimedQueue {
     let to = world.subscriber().await;
     world.commit_events(&vec![EventType::EmployeeCreated; count]).await;
     let worker = Worker::new(world);
@@ -53,7 +53,7 @@ fn attempt(
 }
 
 async fn finished_delivery_leaves_the_queue_and_is_logged(world: CaseContext) {
-    let ClaimedQueue { to, worker, jobs } = claimed(&world, 2).await;
+    let ClaimedQueue { to, worker, jobs } = claim_queue(&world, 2).await;
     let (good, delivered) = attempt(&world, &jobs[0], GOOD, None);
     let (bad, dropped) = attempt(&world, &jobs[1], BAD, None);
     worker.records_all(vec![(jobs[0], delivered), (jobs[1], dropped)]).await;
@@ -140,7 +140,7 @@ fn results(world: &CaseContext, job: &Job) -> Vec<AttemptResult> {
 }
 
 async fn lost_lease_records_nothing(world: CaseContext) {
-    let ClaimedQueue { to, worker: slow, jobs } = claimed(&world, 4).await;
+    let ClaimedQueue { to, worker: slow, jobs } = claim_queue(&world, 4).await;
     let lease_end = world.now().plus_seconds(LEASE_SECONDS);
     let next = Worker::new(&world);
     assert_eq!(next.all(lease_end).await, jobs);
@@ -170,7 +170,7 @@ async fn lost_lease_records_nothing(world: CaseContext) {
 }
 
 async fn expired_lease_is_valid_until_the_next_claim(world: CaseContext) {
-    let ClaimedQueue { to, worker, jobs } = claimed(&world, 1).await;
+    let ClaimedQueue { to, worker, jobs } = claim_queue(&world, 1).await;
     world.make.clock.advance_seconds(LEASE_SECONDS * 2);
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
     worker.records_all(vec![(jobs[0], result)]).await;
@@ -178,7 +178,7 @@ async fn expired_lease_is_valid_until_the_next_claim(world: CaseContext) {
 }
 
 async fn failed_record_saves_nothing(world: CaseContext) {
-    let ClaimedQueue { to, worker, jobs } = claimed(&world, 3).await;
+    let ClaimedQueue { to, worker, jobs } = claim_queue(&world, 3).await;
     let (entry, result) = attempt(&world, &jobs[0], GOOD, None);
     worker.records_all(vec![(jobs[0], result)]).await;
     let (_, good) = attempt(&world, &jobs[1], GOOD, None);
@@ -186,7 +186,7 @@ async fn failed_record_saves_nothing(world: CaseContext) {
     let repeated_result = attempt_effect(&jobs[2], entry.id, GOOD, None);
     let batch = vec![(jobs[1], good), (jobs[2], AttemptResult::Settled(Box::new(repeated_result)))];
     let queue = world.queue(&to);
-    let delta = super::health::failed(&world);
+    let delta = super::health::failure_delta(&world);
     assert!(world.store.record(worker.id, batch, vec![(queue, delta)]).await.is_err());
     assert_eq!(entries(&world, &to).await, [entry]);
     assert_eq!(world.store.row::<Subscription>(world.tenant, to.id).await.unwrap().unwrap().value, to);
@@ -196,7 +196,7 @@ async fn failed_record_saves_nothing(world: CaseContext) {
 
 /// Records the same result twice, as a worker does after a lost answer.
 async fn repeated_record_saves_nothing(world: CaseContext) {
-    let ClaimedQueue { to, worker, jobs } = claimed(&world, 4).await;
+    let ClaimedQueue { to, worker, jobs } = claim_queue(&world, 4).await;
     let retry_time = world.now().plus_seconds(60);
     let (good, done) = attempt(&world, &jobs[0], GOOD, None);
     let (bad, again) = attempt(&world, &jobs[1], BAD, Some(retry_time));

@@ -38,13 +38,13 @@ pub(crate) fn cases() -> Vec<Case> {
 const ROUNDS: usize = 25;
 
 /// Returns a change set with a harmless write and this requirement.
-fn relying(world: &CaseContext, require: Require) -> ChangeSet {
+fn change_requiring(world: &CaseContext, require: Require) -> ChangeSet {
     let write = Write::put(&Row::new(world.make.department()));
     ChangeSet { requires: vec![require], ..world.make.change(vec![write]) }
 }
 
 async fn holds(world: &CaseContext, require: Require) -> bool {
-    match world.commit(relying(world, require)).await {
+    match world.commit(change_requiring(world, require)).await {
         Ok(()) => true,
         Err(CommitError::Broken(broken)) => {
             assert_eq!(broken, require, "the error names the requirement");
@@ -365,7 +365,7 @@ async fn decision_based_on_a_changed_person_is_refused(world: CaseContext) {
 }
 
 async fn broken_requirement_saves_nothing(world: CaseContext) {
-    let change = relying(&world, Require::open::<Department>(world.make.id()));
+    let change = change_requiring(&world, Require::open::<Department>(world.make.id()));
     let Some(Write::Put(row)) = change.writes.first().cloned() else { panic!("{change:?}") };
     let id = row.id_of::<Department>().unwrap();
     assert!(matches!(world.commit(change).await, Err(CommitError::Broken(_))));

@@ -55,13 +55,13 @@ impl Teams {
         let team_ids = crowd.iter().step_by(100).map(|id| id.id).collect();
         let teams = Self { world, chain: vec![top, middle, low], other, loner, seen: team_ids };
         for person in teams.seen.iter().copied().chain([loner]) {
-            teams.speaks_of(person).await;
+            teams.save_resources_of(person).await;
         }
         teams
     }
 
     /// Saves an observation and an objective of a person.
-    async fn speaks_of(&self, person: EmployeeId) {
+    async fn save_resources_of(&self, person: EmployeeId) {
         self.world.observe(person).await;
         self.world.save(vec![Write::put(&Row::new(self.world.make.objective(person)))]).await;
     }
@@ -135,10 +135,10 @@ async fn team_list_shows_hires_and_releases_on_the_next_page(world: CaseContext)
     let teams = Teams::new(world).await;
     teams.must_show(&[], "at first").await;
     let first = teams.world.hired_below(teams.chain[2]).await.id;
-    teams.speaks_of(first).await;
+    teams.save_resources_of(first).await;
     teams.must_show(&[first], "hired").await;
     let second = teams.world.hired_below(first).await.id;
-    teams.speaks_of(second).await;
+    teams.save_resources_of(second).await;
     teams.must_show(&[first, second], "hired below the first").await;
     assert!(teams.world.moves(second, None).await);
     teams.must_show(&[first], "released").await;
@@ -181,6 +181,6 @@ async fn team_list_shows_no_trace_of_a_refused_move(world: CaseContext) {
     world.commit(world.make.change(writes)).await.unwrap_err();
     teams.must_show(&[], "refused").await;
     assert!(world.moves(teams.other, Some(low)).await);
-    teams.speaks_of(teams.other).await;
+    teams.save_resources_of(teams.other).await;
     teams.must_show(&[teams.other], "another one joined").await;
 }

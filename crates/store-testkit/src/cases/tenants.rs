@@ -125,7 +125,7 @@ impl FullTenant {
     }
 
     /// Returns every list with its number of entries, for every filter by id.
-    async fn listed(&self, world: &CaseContext) -> Vec<(&'static str, usize)> {
+    async fn count_listed(&self, world: &CaseContext) -> Vec<(&'static str, usize)> {
         let it = self;
         let all = || people::Filter { status: StatusFilter::All, ..Default::default() };
         let by_manager = people::Filter { manager_id: Some(it.manager.id), ..all() };
@@ -157,7 +157,7 @@ impl FullTenant {
 async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
     let full = FullTenant::new(&world).await;
     assert!(full.found(&world).await.iter().all(|(_, found)| *found), "{:?}", full.found(&world).await);
-    let list_counts = full.listed(&world).await;
+    let list_counts = full.count_listed(&world).await;
     assert!(list_counts.iter().all(|(_, count)| *count > 0), "{list_counts:?}");
     let (tenant, kept) = world
         .store
@@ -170,7 +170,7 @@ async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
         let rows_of_other: Vec<_> = full.found(&other).await.into_iter().filter(|(_, found)| *found).collect();
         assert_eq!(rows_of_other, [], "{:?}", other.tenant);
         let counts_of_other: Vec<_> =
-            full.listed(&other).await.into_iter().filter(|(_, count)| *count > 0).collect();
+            full.count_listed(&other).await.into_iter().filter(|(_, count)| *count > 0).collect();
         assert_eq!(counts_of_other, [], "{:?}", other.tenant);
         assert_eq!(other.events().await, []);
     }
@@ -178,21 +178,21 @@ async fn read_finds_no_row_of_another_tenant(world: CaseContext) {
 
 async fn equal_ids_in_two_tenants_are_two_resources(world: CaseContext) {
     let mut full = FullTenant::new(&world).await;
-    let counts_before = full.listed(&world).await;
+    let counts_before = full.count_listed(&world).await;
     for (number, other) in [world.in_other_tenant(), world.test_environment()].iter().enumerate() {
         full.person.first_name = format!("Twin{number}");
         full.observation.observation = format!("Twin {number}");
         full.invitation.token_hash = world.make.bytes32();
         full.write(other).await;
-        assert_eq!(full.listed(other).await, counts_before);
+        assert_eq!(full.count_listed(other).await, counts_before);
         assert_eq!(other.employee(full.person.id).await.value, full.person);
         let observation =
             other.store.row::<Observation>(other.tenant, full.observation.id).await.unwrap().unwrap();
         assert_eq!(observation.value, full.observation);
     }
-    assert_eq!(full.listed(&world).await, counts_before);
+    assert_eq!(full.count_listed(&world).await, counts_before);
     assert!(world.employee(full.person.id).await.value.first_name.starts_with("First"));
-    // A move in one tenant leaves the others unchanged.
+    // A move in one tenant leaves the other tenants unchanged.
     assert!(world.moves(full.person.id, None).await);
     let is_below =
         world.store.read_reporting(world.tenant, full.manager.id, full.person.id).await.unwrap().is_below;

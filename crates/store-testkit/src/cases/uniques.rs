@@ -22,8 +22,8 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Saves all writes concurrently. Exactly one succeeds; the others report the taken value.
-async fn one_of(world: &CaseContext, writes: Vec<Write>, unique: Unique) {
+/// Saves all writes concurrently. Exactly one succeeds; the other writes report the taken value.
+async fn assert_one_succeeds(world: &CaseContext, writes: Vec<Write>, unique: Unique) {
     let tasks = writes.into_iter().map(|write| {
         let (world, write) = (world.clone(), write);
         async move { world.try_save(write).await }
@@ -47,7 +47,7 @@ async fn one_of_concurrent_uses_of_an_address_wins(world: CaseContext) {
         let people = spellings(&format!("Ada.Éluard{round}@Example.com"))
             .into_iter()
             .map(|email| joins(Employee { email, ..world.make.employee() }));
-        one_of(&world, people.collect(), Unique::EmployeeEmail).await;
+        assert_one_succeeds(&world, people.collect(), Unique::EmployeeEmail).await;
     }
     // Repeats the test with updates of existing people.
     for round in 0..8 {
@@ -56,7 +56,7 @@ async fn one_of_concurrent_uses_of_an_address_wins(world: CaseContext) {
             let person = world.hire().await;
             writes.push(Write::employee(&Row::at_version(Employee { email, ..person }, Version::FIRST), None));
         }
-        one_of(&world, writes, Unique::EmployeeEmail).await;
+        assert_one_succeeds(&world, writes, Unique::EmployeeEmail).await;
     }
 }
 
@@ -65,15 +65,15 @@ async fn one_of_concurrent_uses_of_a_unique_value_wins(world: CaseContext) {
     for round in 0..5 {
         let external_id = Some(format!("HR-{round}"));
         let people = (0..4).map(|_| joins(Employee { external_id: external_id.clone(), ..make.employee() }));
-        one_of(&world, people.collect(), Unique::EmployeeExternalId).await;
+        assert_one_succeeds(&world, people.collect(), Unique::EmployeeExternalId).await;
         let departments = spellings(&format!("Göteborg Care {round}"))
             .into_iter()
             .map(|name| Write::put(&Row::new(Department { name, ..make.department() })));
-        one_of(&world, departments.collect(), Unique::DepartmentName).await;
+        assert_one_succeeds(&world, departments.collect(), Unique::DepartmentName).await;
         let attributes = spellings(&format!("Straightforwardness {round}"))
             .into_iter()
             .map(|name| Write::put(&Row::new(Attribute { name, ..make.attribute() })));
-        one_of(&world, attributes.collect(), Unique::AttributeName).await;
+        assert_one_succeeds(&world, attributes.collect(), Unique::AttributeName).await;
     }
     // External ids are case-sensitive, and several people may have none.
     for external_id in [Some("hr-0".to_owned()), None, None] {

@@ -1,4 +1,4 @@
-//! Removal of expired data in small portions, and of nothing else.
+//! Removal of expired data in small portions, and of no other data.
 
 use candor_domain::event::EventType;
 use candor_domain::idempotency::{RETENTION_SECONDS, Replay};

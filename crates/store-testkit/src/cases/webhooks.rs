@@ -211,7 +211,7 @@ async fn subscriptions_of_all_tenants_are_walked(world: CaseContext) {
     for number in 0..30 {
         let it = world.random.pick(&worlds);
         let value = Subscription { active: number % 3 > 0, ..it.make.subscription() };
-        let delta = health::failed(&world);
+        let delta = health::failure_delta(&world);
         it.add_subscription(value.clone()).await;
         world.store.record(it.make.worker(), vec![], vec![(it.queue(&value), delta)]).await.unwrap();
         expected_ids.push((it.tenant, read_subscription(it, &value).await.unwrap()));
