@@ -75,7 +75,7 @@ pub(crate) fn not_reading() {
 }
 
 /// Counts a connection that was refused because its client has too many.
-pub(crate) fn turned_away() {
+pub(crate) fn count_refused_connection() {
     counter!(TURNED_AWAY).increment(1);
 }
 

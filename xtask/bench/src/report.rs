@@ -40,7 +40,7 @@ pub(crate) struct Line {
 const HEADS: [&str; 7] = ["What", "Store", "Measured", "Compared with", "Result", "Limit", "Met"];
 
 impl Line {
-    /// Creates a result on one store. `figures` are the measurement and what it is compared with.
+    /// Creates a result on one store. `figures` are the measurement and the figure with which it is compared.
     pub(crate) fn new(
         what: impl Into<String>,
         store: Store,

@@ -108,7 +108,7 @@ fn outside_crates() -> Vec<Rule> {
         Rule::new("candor-limits-redis", &[DOMAIN, "candor-port-limits"], protocols),
         // The client library stands alone, because programs of other projects depend on it.
         Rule::new("candor-client", &[], "actix-web diesel aws-lc-rs openssl native-tls h2"),
-        // Commands that call a service: what they know of it is its API.
+        // Commands that call a service: they know only its API.
         Rule::new("candor-cli", &[DOMAIN, "candor-port-clock candor-client"], connections),
         Rule::new(
             "candor-app",

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use actix_web::http::header::ACCEPT_ENCODING;
 
-    fn asked(accept: &'static str, have: Option<&HeaderValue>) -> HeaderMap {
+    fn request_headers(accept: &'static str, have: Option<&HeaderValue>) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(accept));
         if let Some(tag) = have {
@@ -107,7 +107,8 @@ mod tests {
     fn asset_is_compressed_once_per_encoding() {
         let asset = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("so and so ".repeat(1_000)));
         for accept in ["zstd", "gzip", "identity"] {
-            let (first, second) = (asset.answer(&asked(accept, None)), asset.answer(&asked(accept, None)));
+            let (first, second) =
+                (asset.answer(&request_headers(accept, None)), asset.answer(&request_headers(accept, None)));
             assert_eq!(first.body.as_ptr(), second.body.as_ptr(), "the same bytes in memory: {accept}");
             assert_eq!(first.body.len() < 1_000, accept != "identity", "{accept}");
         }
@@ -116,21 +117,21 @@ mod tests {
     #[test]
     fn asset_etag_differs_per_encoding_and_match_gets_304() {
         let asset = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("so and so ".repeat(1_000)));
-        let tags =
-            ["zstd", "gzip", ""].map(|name| header(&asset.answer(&asked(name, None)), "etag").unwrap().clone());
+        let tags = ["zstd", "gzip", ""]
+            .map(|name| header(&asset.answer(&request_headers(name, None)), "etag").unwrap().clone());
         assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
-        let second_answer = asset.answer(&asked("gzip", Some(&tags[1])));
+        let second_answer = asset.answer(&request_headers("gzip", Some(&tags[1])));
         assert_eq!((second_answer.status, second_answer.body.len()), (StatusCode::NOT_MODIFIED, 0));
         assert_eq!(header(&second_answer, "etag"), Some(&tags[1]));
-        assert_eq!(asset.answer(&asked("zstd", Some(&tags[1]))).status, StatusCode::OK);
+        assert_eq!(asset.answer(&request_headers("zstd", Some(&tags[1]))).status, StatusCode::OK);
         let other = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("another"));
-        assert_eq!(other.answer(&asked("", Some(&tags[2]))).status, StatusCode::OK);
+        assert_eq!(other.answer(&request_headers("", Some(&tags[2]))).status, StatusCode::OK);
     }
 
     #[test]
     fn incompressible_asset_is_sent_uncompressed() {
         let asset = Asset::new(HeaderValue::from_static("image/png"), Bytes::from_static(b"small"));
-        let answer = asset.answer(&asked("gzip", None));
+        let answer = asset.answer(&request_headers("gzip", None));
         assert_eq!((answer.body.as_ref(), header(&answer, "content-encoding")), (&b"small"[..], None));
     }
 }

@@ -63,7 +63,8 @@ impl Console {
     }
 }
 
-/// Returns the modules of the first view: those that the page and the first screen import, directly or through others.
+/// Returns the modules of the first view: those that the page and the first screen import, directly or through other
+/// modules.
 fn first_view() -> BTreeSet<&'static str> {
     let mut modules = BTreeSet::new();
     let mut open = vec!["main.js", "screens/today.js"];

@@ -44,8 +44,8 @@ impl fmt::Debug for AdminState {
 ///
 /// # Errors
 /// The listener cannot be used.
-pub fn admin_server(watched: AdminState, listener: TcpListener) -> io::Result<Server> {
-    let app = move || App::new().app_data(Data::new(watched.clone())).default_service(web::to(answer));
+pub fn admin_server(state: AdminState, listener: TcpListener) -> io::Result<Server> {
+    let app = move || App::new().app_data(Data::new(state.clone())).default_service(web::to(answer));
     let server = HttpServer::new(app).on_connect(|stream, _| {
         if let Some(stream) = stream.downcast_ref::<TcpStream>() {
             end_when_not_taken(stream, WRITE_TIME);
@@ -54,9 +54,9 @@ pub fn admin_server(watched: AdminState, listener: TcpListener) -> io::Result<Se
     Ok(server.workers(1).disable_signals().listen(listener)?.run())
 }
 
-async fn answer(request: HttpRequest, watched: Data<AdminState>) -> HttpResponse {
-    let services = &watched.services;
-    let answer = page(&request, &watched).await.unwrap_or_else(|error| {
+async fn answer(request: HttpRequest, state: Data<AdminState>) -> HttpResponse {
+    let services = &state.services;
+    let answer = page(&request, &state).await.unwrap_or_else(|error| {
         let id: RequestId = services.id(services.clock.now());
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %id, %cause, "the service is not ready: load balancers send no requests to it until the cause is gone");
@@ -71,7 +71,7 @@ async fn answer(request: HttpRequest, watched: Data<AdminState>) -> HttpResponse
     response.body(answer.body)
 }
 
-async fn page(request: &HttpRequest, watched: &AdminState) -> Result<Answer, ErrorResponse> {
+async fn page(request: &HttpRequest, state: &AdminState) -> Result<Answer, ErrorResponse> {
     let path = request.path();
     if !["/metrics", "/livez", "/readyz"].contains(&path) {
         return Err(ErrorResponse::not_found());
@@ -82,8 +82,8 @@ async fn page(request: &HttpRequest, watched: &AdminState) -> Result<Answer, Err
         _ => return Err(ErrorResponse::wrong_method(&READ_METHODS)),
     }
     match path {
-        "/metrics" => Ok(Answer::with_body(TEXT, Bytes::from((watched.metrics)()))),
+        "/metrics" => Ok(Answer::with_body(TEXT, Bytes::from((state.metrics)()))),
         "/livez" => Ok(status("alive")),
-        _ => watched.readiness.check(&watched.services).await.map(|()| status("ready")),
+        _ => state.readiness.check(&state.services).await.map(|()| status("ready")),
     }
 }

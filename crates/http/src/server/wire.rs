@@ -112,7 +112,7 @@ fn headers_of(api: &Api, peer: Option<IpAddr>, (id, error): (RequestId, &ErrorRe
 /// Answers 503 to a connection above the client's limit. Bytes that the socket does not take at once are
 /// dropped.
 pub(crate) fn reject(stream: TcpStream, peer: Option<IpAddr>, api: &Api) {
-    meters::turned_away();
+    meters::count_refused_connection();
     let error = ErrorResponse::unavailable(
         "This address has too many connections to the service; use those that are open.",
         None,
