@@ -141,7 +141,7 @@ fn parameters(route: &Route) -> Vec<String> {
     all.filter(|item| item["in"] == "query").map(|item| item["name"].as_str().unwrap().to_owned()).collect()
 }
 
-fn encode(text: &str) -> String {
+pub(crate) fn encode(text: &str) -> String {
     text.bytes()
         .map(
             |text| {

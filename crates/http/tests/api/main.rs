@@ -16,6 +16,7 @@ mod counts;
 mod csv;
 mod cursors;
 mod described;
+mod differential;
 mod document;
 mod documented;
 mod dry_run;

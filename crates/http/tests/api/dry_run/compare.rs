@@ -16,11 +16,11 @@ const APART_MILLIS: i64 = 100;
 /// A write to send twice.
 #[derive(Debug, Clone)]
 pub(crate) struct Trial {
-    pub(super) method: &'static str,
-    pub(super) path: String,
-    pub(super) key: String,
+    pub(crate) method: &'static str,
+    pub(crate) path: String,
+    pub(crate) key: String,
     pub(crate) body: Option<Value>,
-    pub(super) if_match: Option<String>,
+    pub(crate) if_match: Option<String>,
 }
 
 impl Trial {

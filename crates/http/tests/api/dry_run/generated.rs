@@ -25,8 +25,8 @@ const MAX_IDS: usize = 12;
 
 /// Generates random requests from one seed.
 pub(crate) struct Generator {
-    random: Random,
-    resources: Resources,
+    pub(crate) random: Random,
+    pub(crate) resources: Resources,
     /// Ids by the first segment of the path.
     ids: BTreeMap<&'static str, Vec<String>>,
     keys: Vec<String>,
@@ -67,7 +67,7 @@ impl Generator {
     }
 
     /// Returns the id of a resource, mostly of one that an earlier request made.
-    fn id(&self, family: &str) -> String {
+    pub(crate) fn id(&self, family: &str) -> String {
         match self.ids.get(family) {
             Some(ids) if self.random.chance(80) => self.random.pick(ids).clone(),
             _ => self.resources.id(family).to_owned(),

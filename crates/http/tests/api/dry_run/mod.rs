@@ -1,6 +1,6 @@
 //! Dry runs: every write with `dry_run=true` describes its effects and changes nothing (decision A18).
 
-mod compare;
+pub(crate) mod compare;
 pub(crate) mod generated;
 mod watched;
 
@@ -8,6 +8,7 @@ use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::{DryRun, Method, ROUTES, Route};
 use serde_json::{Value, json};
 
+use crate::differential::agreed;
 use crate::resources::{Resources, absent, method, routes_of_v1};
 use crate::support::{TestApi, TestResponse};
 use compare::{Comparison, Trial};
@@ -56,6 +57,7 @@ fn every_write_has_a_response_to_dry_runs() {
 #[tokio::test]
 async fn every_dry_run_describes_the_effects_of_its_request() {
     for route in routes_with(DryRun::Effects) {
+        let mut answers = vec![];
         for watched in WatchedService::every().await {
             let world = &watched.world;
             let resources = Resources::make(world, &world.admin).await;
@@ -66,7 +68,9 @@ async fn every_dry_run_describes_the_effects_of_its_request() {
             let real = comparison.compare(&trial(world, &resources, route), true).await;
             assert_eq!(real.status, route.status, "{}: {}", route.operation, real.text());
             assert_ne!(watched.state().await, state_before, "{}: the real request changes rows", route.operation);
+            answers.push(agreed(&real));
         }
+        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{}: {answers:#?}", route.operation);
     }
 }
 
