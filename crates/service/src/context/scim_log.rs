@@ -19,14 +19,20 @@ impl ScimLog {
     /// Adds a request. It is stored with the next [`ScimLog::flush`].
     pub fn add(&self, tenant: Tenant, request: ScimRequest) {
         let request = request.truncate_texts();
-        self.put(tenant, request.connector_id, [request]);
+        let connector = request.connector_id;
+        self.put(tenant, connector, |pending| pending.push_back(request));
     }
 
-    fn put(&self, tenant: Tenant, connector: ConnectorId, requests: impl IntoIterator<Item = ScimRequest>) {
+    /// Adds the oldest requests of a connector, which were not stored, before those that came since.
+    fn put_back(&self, tenant: Tenant, connector: ConnectorId, requests: Vec<ScimRequest>) {
+        self.put(tenant, connector, |pending| requests.into_iter().rev().for_each(|one| pending.push_front(one)));
+    }
+
+    fn put(&self, tenant: Tenant, connector: ConnectorId, add: impl FnOnce(&mut VecDeque<ScimRequest>)) {
         let most_kept = usize::try_from(KEPT_REQUESTS).unwrap_or(usize::MAX);
         let mut pending = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
         let of_connector = pending.entry((tenant, connector)).or_default();
-        of_connector.extend(requests);
+        add(of_connector);
         while of_connector.len() > most_kept {
             of_connector.pop_front();
         }
@@ -49,7 +55,7 @@ impl ScimLog {
                 failure = Some(error);
             }
             if failure.is_some() {
-                self.put(tenant, connector, requests);
+                self.put_back(tenant, connector, requests);
             }
         }
         failure.map_or(Ok(()), Err)

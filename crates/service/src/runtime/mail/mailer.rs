@@ -12,7 +12,7 @@ use candor_port_events::MailTransport;
 use candor_port_storage::mail_queue::{MailKey, MailResult};
 use candor_port_storage::queue::{Lease, WorkerId};
 use tokio::sync::{Semaphore, watch};
-use tokio::task::{JoinError, JoinSet};
+use tokio::task::{Id, JoinError, JoinSet};
 use tokio::time::{sleep_until, timeout};
 
 use super::metrics::Metrics;
@@ -59,6 +59,8 @@ pub struct Mailer {
     parts: Arc<MailerShared>,
     /// Jobs that each send a claimed mail.
     jobs: JoinSet<JobEnd>,
+    /// Tenant of each job, whose mail the job sends.
+    tenants: HashMap<Id, Tenant>,
     /// Number of jobs by tenant.
     shares: HashMap<Tenant, usize>,
     /// Tenants whose mails the last claim left out.
@@ -76,7 +78,6 @@ pub struct Mailer {
 
 /// Result of a job.
 struct JobEnd {
-    tenant: Tenant,
     /// Result to record. If `None`, the lease expires and the mail is claimed again.
     result: Option<(MailKey, MailResult)>,
     was_attempted: bool,
@@ -99,6 +100,7 @@ impl Mailer {
         Self {
             parts: Arc::new(parts),
             jobs: JoinSet::new(),
+            tenants: HashMap::new(),
             shares: HashMap::new(),
             left_out: vec![],
             results: Batch::new(),
@@ -130,7 +132,7 @@ impl Mailer {
         let mut attempts = 0;
         loop {
             self.record_and_claim().await;
-            let Some(finished_job) = self.jobs.join_next().await else { return attempts };
+            let Some(finished_job) = self.jobs.join_next_with_id().await else { return attempts };
             attempts += usize::from(self.take_ended(finished_job));
         }
     }
@@ -146,7 +148,7 @@ impl Mailer {
             }
             let wake_at = self.wake_at().map(|at| parts.begun + at);
             tokio::select! {
-                Some(ended) = self.jobs.join_next() => { self.take_ended(ended); }
+                Some(ended) = self.jobs.join_next_with_id() => { self.take_ended(ended); }
                 () = parts.services.mail_queued.notified() => self.look_at = Duration::ZERO,
                 () = wait_until(wake_at) => {}
                 () = &mut stop, if !is_stopping => {
@@ -255,20 +257,19 @@ impl Mailer {
         let own = self.shares.entry(tenant).or_default();
         if *own < share {
             *own += 1;
-            self.jobs.spawn(Arc::clone(&self.parts).send_one(mail, ends));
+            let job = self.jobs.spawn(Arc::clone(&self.parts).send_one(mail, ends));
+            self.tenants.insert(job.id(), tenant);
         } else {
             self.results.push((mail, MailResult::Released));
         }
     }
 
     /// Takes the result of a job; returns `true` if the mail was attempted.
-    fn take_ended(&mut self, ended: Result<JobEnd, JoinError>) -> bool {
-        let Ok(end) = ended else {
-            // A job that panicked does not say whose mail it had.
-            self.left_out.clear();
-            return true;
-        };
-        if let Some(own) = self.shares.get_mut(&end.tenant) {
+    fn take_ended(&mut self, ended: Result<(Id, JobEnd), JoinError>) -> bool {
+        let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
+        // A job that panicked gives its place back, too. Its mail is claimed again when the lease ends.
+        let tenant = self.tenants.remove(&id);
+        if let Some(own) = tenant.and_then(|tenant| self.shares.get_mut(&tenant)) {
             *own = own.saturating_sub(1);
         }
         self.shares.retain(|_, own| *own > 0);
@@ -276,8 +277,9 @@ impl Mailer {
         if self.left_out.iter().any(|tenant| self.has_room(*tenant)) {
             self.look_at = Duration::ZERO;
         }
-        self.results.extend(end.result);
         self.parts.show_in_flight();
+        let Ok((_, end)) = ended else { return true };
+        self.results.extend(end.result);
         end.was_attempted
     }
 
@@ -313,13 +315,12 @@ impl MailerShared {
     /// Sends a claimed mail once it has a permit. Releases the mail if the mailer stops or the server is paused by
     /// then. Does not send the mail if the rest of its lease is too short.
     async fn send_one(self: Arc<Self>, mail: MailKey, ends: LeaseDeadline) -> JobEnd {
-        let (tenant, _) = mail;
         let permit = self.permits.acquire().await;
         if permit.is_err() || self.server().is_paused(self.now().steady) {
-            return JobEnd { tenant, result: Some((mail, MailResult::Released)), was_attempted: false };
+            return JobEnd { result: Some((mail, MailResult::Released)), was_attempted: false };
         }
         if ends.remaining(self.now()) < self.min_remaining_lease() {
-            return JobEnd { tenant, result: None, was_attempted: false };
+            return JobEnd { result: None, was_attempted: false };
         }
         self.show_in_flight();
         let ending = self.attempt(mail).await;
@@ -328,7 +329,7 @@ impl MailerShared {
             Some(false) => self.server().record_failure(self.now().steady),
             None => {}
         }
-        JobEnd { tenant, result: ending.result.map(|result| (mail, result)), was_attempted: true }
+        JobEnd { result: ending.result.map(|result| (mail, result)), was_attempted: true }
     }
 
     fn show_in_flight(&self) {

@@ -251,3 +251,19 @@ async fn organization_sends_a_budget_of_mails_a_day_that_grows() {
     }
     assert_eq!(send_all(&stage).await, 60, "accepted invitations raise the budget");
 }
+
+#[tokio::test]
+async fn panicked_attempt_gives_its_place_back() {
+    let stage = MailTest::new().await;
+    // An organization has at most 16 places, so more attempts than that panic.
+    for number in 0..20 {
+        stage.invite(&format!("person{number}")).await;
+    }
+    stage.post.on_send(|_| Box::pin(async { panic!("a defect of the transport") }));
+    let mut mailer = stage.mailer();
+    assert_eq!(mailer.run_once().await, 20);
+    stage.post.stop_action();
+    // The leases of the panicked attempts end.
+    stage.world.clock.advance_seconds(3_600);
+    assert_eq!((mailer.run_once().await, stage.post.accepted_mails().len()), (20, 20));
+}

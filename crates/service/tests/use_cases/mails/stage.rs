@@ -48,6 +48,11 @@ impl Post {
         self.0.lock().unwrap().meanwhile = Some(Arc::new(act));
     }
 
+    /// Ends the action that runs while a mail is in flight.
+    pub(super) fn stop_action(&self) {
+        self.0.lock().unwrap().meanwhile = None;
+    }
+
     /// Returns every mail that was attempted.
     pub(super) fn all(&self) -> Vec<Mail> {
         self.0.lock().unwrap().mails.iter().map(|(mail, _)| mail.clone()).collect()
