@@ -109,7 +109,7 @@ const REMEDIES: [(ErrorKind, &str); 13] = [
     (ErrorKind::TimedOut, "check that the service runs and can be reached"),
 ];
 /// Remedy for every other kind of I/O error.
-const OTHER_REMEDY: &str = "see the message of the operating system for the cause";
+const OTHER_REMEDY: &str = "look up this message of the operating system, and correct its cause";
 
 fn remedy(kind: ErrorKind) -> &'static str {
     REMEDIES.iter().find(|(known, _)| *known == kind).map_or(OTHER_REMEDY, |(_, remedy)| remedy)

@@ -56,7 +56,9 @@ pub(crate) enum ErasureFailure {
     #[error("the erasures have begun and are not complete; the service continues them when it runs, see its log")]
     Incomplete,
     /// Erasures that the operator must name were not repeated.
-    #[error("{0} erasures of the ledger were not repeated, see above; check each, then name it with --force ID")]
+    #[error(
+        "{0} erasures of the ledger were not repeated; the lines above name each erasure, the reason and what to do"
+    )]
     Refused(usize),
 }
 
@@ -181,14 +183,20 @@ fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
         ));
     }
     for (entry, refusal) in &outcome.refused {
+        let (id, person) = (entry.id, entry.employee_id);
         let reason = match refusal {
             Refusal::Held => "is under a legal hold in this database",
-            Refusal::Failed => "could not be erased, see the log",
             Refusal::NotSealed => "is in a line without a seal of this master key",
+            Refusal::Failed => {
+                text.push_str(&format!(
+                    "\n{id} was not repeated: cannot erase {person}. The log has the reason; --force does not help."
+                ));
+                continue;
+            }
         };
         text.push_str(&format!(
-            "\n{} was not repeated: {} {reason}. Check it, then add --force {}.",
-            entry.id, entry.employee_id, entry.id
+            "\n{id} was not repeated: {person} {reason}. If the person must be erased all the same, run this command \
+             again with --force {id}."
         ));
     }
     text
@@ -239,7 +247,8 @@ async fn complete(services: &Services) -> Result<bool, CommandError> {
 pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), CommandError> {
     let begin = |table: &str| tracing::info!(table, "rewriting a table, which is locked meanwhile");
     let Some(tables) = store::rewrite_erased(config, begin).await? else {
-        let human_text = "The database file was rewritten. Backups may still contain the rows.";
+        let human_text = "The database file was rewritten and no longer contains rows of erased people. Older backups \
+                          may still contain them.";
         return output.say(&json!({"tables": [], "file": true}), human_text);
     };
     if !tables.contains(&"pg_statistic") {
@@ -249,7 +258,8 @@ pub(crate) async fn scrub(config: &Config, output: Output) -> Result<(), Command
         );
     }
     let human_text = format!(
-        "{} tables were rewritten. Archived write-ahead logs, standbys and backups may still contain the rows.",
+        "{} tables were rewritten and no longer contain rows of erased people. Archived write-ahead logs, standbys and \
+         older backups may still contain them.",
         tables.len()
     );
     output.say(&json!({"tables": tables}), &human_text)

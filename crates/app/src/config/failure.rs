@@ -38,6 +38,12 @@ pub(crate) enum SettingError {
         /// Remedy, as an instruction to the operator.
         remedy: &'static str,
     },
+    /// The configuration file sets a setting twice.
+    #[error("{setting} is set twice, as a key and in a table; remove one of the two")]
+    Twice {
+        /// The setting, spelled as in the file.
+        setting: String,
+    },
     /// A flag has an invalid value.
     #[error("{setting} has the value {value:?}: {reason}; see `candor help`")]
     MalformedFlag {

@@ -97,7 +97,7 @@ impl RawSettings {
             };
             let to_error = |reason: &str| SettingError::new_malformed(setting, &origin, None, reason);
             if self.values.contains_key(&setting) {
-                self.problems.push(to_error("the setting is there twice, as a key and in a table"));
+                self.problems.push(SettingError::Twice { setting: origin.spell(setting) });
                 continue;
             }
             match text_of(value) {

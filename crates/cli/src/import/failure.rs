@@ -17,7 +17,7 @@ pub(super) enum ImportFailure {
         /// Reason why the file is invalid.
         reason: String,
     },
-    /// The service did not accept the uploaded file.
+    /// The upload of a part failed: the service refused it, or the connection broke.
     #[error("cannot import through {url}: {reason}; {outcome}")]
     NotImported {
         /// URL of the service.

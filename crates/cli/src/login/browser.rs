@@ -171,7 +171,11 @@ async fn serve(mut stream: TcpStream, state: &str) -> io::Result<Option<Answer>>
             ("200 OK", "You are signed in. The command line goes on, and you can close this page.")
         }
         Some(Answer::Refusal(_)) => ("200 OK", "The sign-in was refused. The command line says why."),
-        None => ("404 Not Found", "This address is for one sign-in of the command line."),
+        None => (
+            "404 Not Found",
+            "This page belongs to another sign-in, or is no sign-in. Run the sign-in command again and use the page \
+             that it opens.",
+        ),
     };
     let length = text.len();
     let response = format!(

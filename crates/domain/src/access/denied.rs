@@ -56,7 +56,7 @@ pub enum PermissionDenied {
 }
 
 const OWN_TEXT: &str = "This organization requires reviews, and the person that the API key acts for changed this \
-    summary. Let another person submit it again, or use the API key of another reviewer.";
+    summary. Let another person submit it again, or use an API key of another person who may review it.";
 const RIGHTS_LOST: &str = "The API key or its person lost rights while this request waited, and the rest of the \
     request was not done. Send the request again to see which rights it needs.";
 const REMOVES_OTHERS: &str = "A conversation belongs to those in it. An API key that acts for a person may add people \
@@ -102,13 +102,13 @@ impl PermissionDenied {
                  key, or to someone who reports to that person."
             }
             Self::OwnReview => {
-                "This organization requires reviews, and a review is never done by the owner or author. Use the \
-                 API key of another reviewer."
+                "This organization requires reviews, and a review is never done by the owner or author. Use \
+                 an API key of another person who may review it."
             }
             Self::OwnText => OWN_TEXT,
             Self::AboutOneself => {
-                "The subject of a summary cannot approve, return or share it. Use the API key of another \
-                 reviewer."
+                "The subject of a summary cannot approve, return or share it. Use an API key of \
+                 another person who may see the summary, or one that acts for no person."
             }
             Self::NotTheSubject => {
                 "Feedback on a summary is given by the person it is about. Use that person's API key."

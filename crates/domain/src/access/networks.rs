@@ -128,7 +128,7 @@ fn network(value: &Value) -> Result<IpNet, ValueError> {
     }
     let single = IpNet::from(parsed_network.addr().to_canonical());
     Err(ValueError::format(format!(
-        "a network without bits behind its prefix: {truncated}, or {single} for the address"
+        "a network whose host bits are zero, such as {truncated}, or {single} for this one address"
     )))
 }
 
@@ -208,10 +208,10 @@ mod tests {
             (r#"["2001:db8::/129"]"#, format, example),
             (r#"["[2001:db8::]/32"]"#, format, example),
             (r#"["fe80::%eth0/64"]"#, format, example),
-            (r#"["10.1.2.3/8"]"#, format, "10.0.0.0/8, or 10.1.2.3/32 for the address"),
-            (r#"["2001:db8::1/32"]"#, format, "2001:db8::/32, or 2001:db8::1/128 for the address"),
-            (r#"["::ffff:10.1.2.3/104"]"#, format, "10.0.0.0/8, or 10.1.2.3/32 for the address"),
-            (r#"["::ffff:0:0/90"]"#, format, "a network without bits behind its prefix"),
+            (r#"["10.1.2.3/8"]"#, format, "10.0.0.0/8, or 10.1.2.3/32 for this one address"),
+            (r#"["2001:db8::1/32"]"#, format, "2001:db8::/32, or 2001:db8::1/128 for this one address"),
+            (r#"["::ffff:10.1.2.3/104"]"#, format, "10.0.0.0/8, or 10.1.2.3/32 for this one address"),
+            (r#"["::ffff:0:0/90"]"#, format, "a network whose host bits are zero"),
             (r#"["10.0.0.0/8", "10.0.0.0/8"]"#, format, "without duplicates"),
             (r#"["2001:DB8::/32", "2001:db8:0::/32"]"#, format, "without duplicates"),
             (r#"["10.0.0.0/8", "::ffff:10.0.0.0/104"]"#, format, "without duplicates"),

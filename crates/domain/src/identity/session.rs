@@ -80,7 +80,7 @@ impl SessionBasis {
 /// The values that a new session gets from its sign-in.
 #[derive(Clone, Copy)]
 pub struct SessionStart<'a> {
-    /// Id of the session, which its sign-in has fixed.
+    /// Id of the session, from the state of its sign-in.
     pub id: KeyId,
     /// Code that is exchanged for the secret.
     pub code: &'a Secret,

@@ -116,7 +116,7 @@ pub struct SignInState {
     /// Verifier of the code challenge.
     #[serde(rename = "v")]
     pub verifier: String,
-    /// First screen.
+    /// Screen of the console that opens after the sign-in.
     #[serde(rename = "s")]
     pub start: String,
     /// Program that gets the session instead of the browser.

@@ -19,8 +19,8 @@ use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of,
 /// Access to the issues and SCIM requests of a connector, which contain data about people. Keys that act for people who
 /// are no org admins are refused.
 const PEOPLE_READER: Access = Access::settings_admin(Permission::SettingsRead).live_only().full_sight();
-/// Access to the routes that change connectors, because a connector creates, changes and deactivates people. Keys that
-/// act for people who are no org admins are refused.
+/// Access to the routes that change connectors. A connector creates, changes and deactivates people, so keys that act for
+/// people who are no org admins are refused.
 const PEOPLE_ADMIN: Access = Access::settings_admin(Permission::SettingsWrite).live_only().full_sight();
 
 const ROUTES: &[Route] = &[

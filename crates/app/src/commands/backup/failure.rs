@@ -71,8 +71,8 @@ pub(super) enum BackupFailure {
     },
     /// The file is incomplete: a log beside it holds further changes.
     #[error(
-        "cannot restore from {}: {} has changes that the file lacks; make a backup of that database with \
-         `candor backup`",
+        "cannot restore from {}: {} has changes that the file lacks; make a backup of the database in that file with \
+         `candor backup`, and restore from the new backup",
         .file.display(), .log.display()
     )]
     Incomplete {
