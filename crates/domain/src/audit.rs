@@ -214,7 +214,7 @@ impl AuditDraft {
         Self { action, target, changes: Changes::new(), comment: None }
     }
 
-    /// Records the members that differ, except `updated_at`, which always does.
+    /// Records the members that differ between `before` and `after`, except `updated_at`, which every change sets.
     #[must_use]
     pub fn with_changes<T: Serialize>(mut self, before: &T, after: &T) -> Self {
         self.changes = difference(before, after);

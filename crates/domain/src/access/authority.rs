@@ -27,7 +27,7 @@ impl Authority {
     /// Returns `true` if this authority may do and see everything that the other may.
     ///
     /// One person's authority covers no other person's: a manager does not see the notifications of a report, and
-    /// an org admin does not write in the name of another.
+    /// an org admin does not write in the name of another person.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         let is_same_person = self.person.is_none() || self.person == other.person;
@@ -36,9 +36,9 @@ impl Authority {
         is_same_person && has_levels && self.scopes.cover(other.scopes)
     }
 
-    /// Returns `true` if this authority may get the replay of a request of `asker` (decision A13). The same key may,
-    /// and so may a key with at least the asker's rights, unless the asker's key belongs to a connector. If the asker
-    /// was not stored, only an unbound key with all rights may.
+    /// Returns `true` if this authority may get the replay of a request of `asker` (decision A13). The asker's key
+    /// may. Another key may if it has at least the asker's rights and the asker's key belongs to no connector. If the
+    /// asker was not stored, only an admin-level key with all scopes that acts for no person may.
     #[must_use]
     pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
         match asker {
@@ -172,8 +172,9 @@ impl Caller {
         }
     }
 
-    /// Returns the person in whose name the caller writes. `named` is the field of the request: `None` if it is
-    /// absent, `Some(None)` if it is null. A bound key defaults to its person and accepts no other (decision B5).
+    /// Returns the person in whose name the caller writes; `None` if an unbound key names nobody. `named` is the
+    /// field of the request: `None` if it is absent, `Some(None)` if it is null. A bound key defaults to its
+    /// person and accepts no other (decision B5).
     ///
     /// # Errors
     /// [`PermissionDenied::OtherPerson`] for another person, or for null, by a bound key.
@@ -213,10 +214,10 @@ impl Caller {
         }
     }
 
-    /// Requires that the caller may grant this access. The caller must manage keys of the person, have each scope
-    /// and the level, end no earlier than the granted key, and have all of its networks. A role grants no admin
-    /// level (decisions B5, B7, B12). A session, or a key that it created, grants access only to keys that end
-    /// with the session (decision B10).
+    /// Requires that the caller may grant this access. The caller must manage keys of the person and have each
+    /// granted scope and the granted level. The caller's key must end no earlier than the granted key, and its
+    /// networks must contain those of the granted key. A role grants no admin level (decisions B5, B7, B12). A
+    /// session, or a key that it created, grants access only to keys that end with the session (decision B10).
     ///
     /// # Errors
     /// [`PermissionDenied::CannotGrant`].

@@ -216,7 +216,7 @@ impl StringEnum for AccessLevel {
     const NAME: &'static str = "AccessLevel";
 }
 
-/// The API key that sent a request, with its rights at that moment.
+/// The API key or bearer token that authenticated a request, with its rights at the time of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields named after their types")]
 pub struct Caller {

@@ -108,7 +108,8 @@ fn networks(value: &Value) -> Result<AllowedNetworks, ValueError> {
         .map(AllowedNetworks)
 }
 
-/// Parses one network. Bits behind the prefix are refused, because the text can mean the network or the address.
+/// Parses one network. Refuses a network whose host bits are not zero, because the text can mean the network or
+/// one address in it.
 fn network(value: &Value) -> Result<IpNet, ValueError> {
     let text = rule::as_text(value)?;
     if text.len() > MAX_NETWORK_CHARS {

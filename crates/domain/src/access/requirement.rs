@@ -9,7 +9,8 @@ enum Key {
     None,
     /// Any valid key, whatever its scopes are.
     Any,
-    /// A key with the read scope of each type of resource that the request names. The use case checks it.
+    /// A key with the read scope of each type of resource that the request names. The use case checks these
+    /// scopes.
     ReadsTypes,
     /// A key with this scope.
     Scope(Permission),
@@ -138,8 +139,8 @@ impl Access {
         self.other_scope
     }
 
-    /// Returns the admin context that is required in addition to the scope. It is checked after the fields of a
-    /// request (decision A13).
+    /// Returns the admin context that is required in addition to the scope; `None` if none is required. The
+    /// context is checked after the fields of a request (decision A13).
     #[must_use]
     pub const fn admin_context(&self) -> Option<AdminContext> {
         self.admin_context

@@ -63,7 +63,7 @@ impl Filter {
 const LAST_DAY: i32 = 2_932_896;
 
 impl Assignment {
-    /// Returns the day by which assignments are ordered: the due date, or the last possible day without one.
+    /// Returns the day by which assignments are ordered: the due date, or the last possible day if there is none.
     #[must_use]
     pub fn due_by(&self) -> Date {
         self.due_date.unwrap_or_else(|| Date::from_epoch_days(LAST_DAY))

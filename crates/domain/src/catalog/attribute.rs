@@ -170,8 +170,8 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored attribute. Ignores the fields of an archived attribute, because
-    /// [`Attribute::update`] refuses to update it.
+    /// Checks the update against the stored attribute. If the attribute is archived, the fields of the update are
+    /// not checked, because [`Attribute::update`] refuses every update then.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.

@@ -137,8 +137,8 @@ pub fn parse_patch(body: Object) -> Update<Option<String>> {
 }
 
 impl Update<Option<String>> {
-    /// Checks the update against the stored department. Ignores the name of an archived department, because
-    /// [`Department::rename`] refuses to update it.
+    /// Checks the update against the stored department. If the department is archived, the new name is not
+    /// checked, because [`Department::rename`] refuses every update then.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.

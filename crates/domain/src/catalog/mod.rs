@@ -11,7 +11,7 @@ pub use starter::starter_set;
 use crate::refusal::DomainError;
 use crate::time::Timestamp;
 
-/// Requires an entry in use: an archived entry cannot be changed.
+/// Requires that an attribute or department is not archived: only then can it be changed.
 fn must_be_active(archived_at: Option<Timestamp>, attempted: &str) -> Result<(), DomainError> {
     if archived_at.is_none() {
         Ok(())
@@ -20,7 +20,7 @@ fn must_be_active(archived_at: Option<Timestamp>, attempted: &str) -> Result<(),
     }
 }
 
-/// Requires an archived entry: only such an entry can be restored.
+/// Requires that an attribute or department is archived: only then can it be restored.
 fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), DomainError> {
     if archived_at.is_some() {
         Ok(())
@@ -29,8 +29,8 @@ fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), DomainError> {
     }
 }
 
-/// Requires a free name: names are unique by their keys, archived entries included. `holder` has the name now,
-/// `own` is the entry that wants it.
+/// Requires a free name: names are unique by their keys, those of archived attributes and departments included.
+/// `holder` has the name now, `own` is to get it.
 fn must_be_free<K: crate::id::Kind>(
     name: &str,
     holder: Option<crate::id::Id<K>>,

@@ -99,8 +99,8 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored conversation. Ignores the fields of an archived conversation, because
-    /// [`Conversation::update`] refuses to update it (decision A8).
+    /// Checks the update against the stored conversation. If the conversation is archived, the fields of the
+    /// update are not checked, because [`Conversation::update`] refuses every update then (decision A8).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.

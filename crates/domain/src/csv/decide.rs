@@ -270,7 +270,8 @@ pub(super) fn keep_an_admin(
     Ok(decisions)
 }
 
-/// Returns references that are valid: the planner has already resolved and checked them in their final state.
+/// Returns references that pass every check of a single write. The planner has already checked the real ones in
+/// their final state.
 fn checked_references() -> References {
     let manager = Some(ReportingLine { status: Status::Active, is_below: false, depth: 1 });
     References { manager, department_archived: Some(false), ..References::default() }

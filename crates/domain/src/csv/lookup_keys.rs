@@ -20,7 +20,7 @@ pub struct LookupKeys {
     pub departments: Vec<String>,
 }
 
-/// Maximum length of the key of an address that a person may have, in bytes.
+/// Maximum length of an address key, in bytes. The address of a longer key is too long for a person.
 const ADDRESS_BYTES: usize = 4 * EMAIL_CHARS;
 
 impl File {
@@ -43,12 +43,12 @@ impl File {
         }
     }
 
-    /// Returns the key of the address of a row's manager.
+    /// Returns the address key of a row's manager, or `None` if the row has none.
     pub(super) fn manager_key<'a>(&self, row: &'a CsvRow) -> Option<&'a str> {
         self.cell(row, &Column::ManagerEmail).and(row.manager_key.as_deref())
     }
 
-    /// Returns the key of the name of a row's department.
+    /// Returns the name key of a row's department, or `None` if the row has none.
     pub(super) fn department_key<'a>(&self, row: &'a CsvRow) -> Option<&'a str> {
         self.cell(row, &Column::DepartmentName).and(row.department_key.as_deref())
     }

@@ -94,7 +94,8 @@ pub(super) fn match_rows(
     targets
 }
 
-/// Marks each row whose address a later row has as a duplicate: the last row of an address wins (decision E1).
+/// Marks each row as a duplicate if a later row has the same address: the last row of an address wins (decision
+/// E1).
 fn skip_duplicates(file: &File, outcomes: &mut [Option<RowOutcome>]) {
     let mut addresses = std::collections::HashSet::new();
     for (row, outcome) in file.rows.iter().zip(outcomes).rev() {

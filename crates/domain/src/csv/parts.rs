@@ -36,8 +36,8 @@ impl FailedRows {
         }
     }
 
-    /// Converts the row numbers of a problem. `message` is the message of the row, whose copy of the problem's
-    /// text is converted too.
+    /// Converts the row numbers in the text of a problem. `message` is the message of the whole row, which
+    /// contains the same text and is converted too.
     fn convert_problem(&self, part: &Part, here: u32, problem: &mut Value, message: &mut String) {
         let mut text = part.renumber_rows(problem["message"].as_str().unwrap_or_default());
         let is_unknown =

@@ -130,7 +130,7 @@ struct Planner<'a> {
     departments_by_name: HashMap<String, &'a Department>,
     /// Row that gives a new or stored person an address that this person does not have yet, by the address.
     providers: HashMap<String, usize>,
-    /// Current addresses of the stored people for which the file has another address.
+    /// Current addresses of the stored people to whom the file gives another address.
     given_up: HashSet<String>,
     /// Rows by the address of their manager.
     dependents: HashMap<String, Vec<usize>>,
@@ -200,7 +200,8 @@ impl Planner<'_> {
                 Err(rejection) => drop(self.reject(vec![(at, rejection)])),
             }
         }
-        // The rejection of a manager's row also rejects the rows of reports. Drops decisions that were made before.
+        // The rejection of a manager's row also rejects the rows of reports. Decisions about such rows may exist
+        // already: they are dropped.
         for at in 0..self.outcomes.len() {
             if self.outcomes[at].is_some() {
                 self.decided[at] = None;

@@ -174,7 +174,7 @@ impl File {
     }
 }
 
-/// Returns the problem of a file with too many bytes, without its field.
+/// Returns the error of a file with too many bytes. The caller adds the field.
 #[must_use]
 pub fn too_many_bytes() -> ValueError {
     ValueError::new(Code::TooLong, format!("must have at most {MAX_BYTES} bytes; split the file"))

@@ -79,8 +79,8 @@ struct Piece<'a> {
 }
 
 /// Divides a file into parts of at most `most_rows` rows and `most_bytes` bytes. A manager is in an earlier part
-/// than a report, or in the same part, so that no row depends on a later part. Only rows on or below a cycle may,
-/// and they come last.
+/// than a report, or in the same part, so that no row depends on a later part. Only rows on or below a cycle may
+/// depend on a later part; they come last.
 ///
 /// # Errors
 /// [`UnreadableFile`], as for a file that is sent whole.
@@ -128,8 +128,8 @@ pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split,
     Ok(Split { parts, duplicates, unknown })
 }
 
-/// Drops each row whose address a later row has. The last row of an address wins (decision E1), but an earlier
-/// part could apply an earlier row.
+/// Drops each row whose address a later row has. The last row of an address wins (decision E1); otherwise an
+/// earlier row in an earlier part would be applied too.
 fn drop_duplicates(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
     let mut addresses = HashSet::new();
     pieces.reverse();

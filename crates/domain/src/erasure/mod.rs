@@ -239,8 +239,8 @@ impl Erasure {
         Self { kept_by_hold: kept, resumes_at: Some(at.plus_seconds(HOLD_SECONDS)), ..self.clone() }
     }
 
-    /// Returns `true` if fewer rows are kept than before, so that a hold has ended and its rows were removed. Clients
-    /// with a copy of the data learn of the removal by one more event `employee.erased`.
+    /// Returns `true` if fewer rows are kept than before: a hold has ended, and the rows that only this hold kept
+    /// were removed. Clients with a copy of the data learn of the removal by one more event `employee.erased`.
     #[must_use]
     pub const fn has_removed_kept(&self, kept: u32) -> bool {
         kept < self.kept_by_hold

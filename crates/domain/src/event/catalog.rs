@@ -7,7 +7,8 @@ use crate::access::{AdminContext, Permission};
 use crate::fields::StringEnum;
 
 /// Declares the event types. A row has the variant, its word, the kind of `data`, and the scope and the admin
-/// context that GET of this resource needs. New rows go to the end, because the order gives the stored bits.
+/// context that GET of the resource in `data` needs. New rows go to the end, because the order gives the stored
+/// bits.
 macro_rules! events {
     (@optional $kind:ident) => { None };
     (@optional $kind:ident $name:ident) => { Some($kind::$name) };
@@ -33,7 +34,7 @@ macro_rules! events {
             }
 
             /// Returns the admin context that a caller needs to read events of this type in the feed, as for GET of
-            /// their resource; `None` if it needs none.
+            /// their resource; `None` if no admin context is needed.
             #[must_use]
             pub const fn needed_context(self) -> Option<AdminContext> {
                 match self { $(Self::$name => events!(@optional AdminContext $($($context)?)?),)+ }

@@ -15,8 +15,8 @@ pub struct FeedFilter {
 }
 
 impl FeedFilter {
-    /// Returns the parameters of the request that can make this piece slow to find: `filter[event]` and `since`, if
-    /// they are present.
+    /// Returns the names of the parameters that can make a piece of the feed slow to find: `filter[event]` and
+    /// `since`, if the request has them.
     #[must_use]
     pub fn conditions(&self, start: &FeedStart) -> Vec<String> {
         let event = (!self.kinds.is_empty()).then_some("filter[event]");

@@ -11,14 +11,16 @@ const DAYS_BEFORE: [i64; 3] = [14, 3, 1];
 const DAY_SECONDS: i64 = 86_400;
 const DAY_MILLIS: u64 = 86_400_000;
 
-/// Returns the due time of the first reminder after `now`.
+/// Returns the due time of the first reminder after `now`, or `None` if no reminder is left or the key does not
+/// end.
 pub(super) fn next_due_time(end: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
     let end = end?;
     DAYS_BEFORE.into_iter().map(|days| end.plus_seconds(-days * DAY_SECONDS)).find(|due| *due > now)
 }
 
 impl ApiKey {
-    /// Reminds the org admins of the key's end, if a reminder is due. An ended key produces no notice.
+    /// Reminds the org admins of the key's end. Returns `None` if no reminder is due. For a key that has already
+    /// ended, the decision has no notice.
     #[must_use]
     pub fn remind(&self, at: Timestamp) -> Option<Decision<Self>> {
         self.remind_at.filter(|due| *due <= at)?;
