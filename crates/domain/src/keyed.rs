@@ -215,7 +215,7 @@ pub struct ValueFilter {
     pub digest: [u8; 16],
 }
 
-/// Declares and reads the filters by a value of the map. A row must have all of them.
+/// Declares and reads the filters by a value of the map. A row must pass all of them.
 pub(crate) fn read_filter<M: KeyedMap>(params: &mut Params, about: &'static str) -> Vec<ValueFilter> {
     let values = params.read_keyed_filters(M::NAME, about, M::LIMITS.key_chars, check_key::<M>);
     values.into_iter().map(|(key, value)| ValueFilter { digest: digest(&key, &value), key }).collect()

@@ -6,8 +6,8 @@ use crate::fields::Fields;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 
-/// An update whose body was read once. A commit that is retried checks it against each stored state that it
-/// finds.
+/// An update whose body was read once. Each attempt of a retried commit checks the update against the state that
+/// is stored then.
 #[derive(Debug, Clone)]
 pub struct Update<P> {
     patch: P,

@@ -200,8 +200,8 @@ impl Fields {
         self.problems.as_slice().iter().any(|problem| problem.field == name)
     }
 
-    /// Adds a problem to the field of this name, for a rule that a single value cannot show, such as the relation of
-    /// several fields.
+    /// Adds a problem to the field of this name, for a rule about more than one value, such as a relation of several
+    /// fields.
     pub fn problem(&mut self, name: &str, flaw: ValueError) {
         self.problems.add(name, flaw);
     }

@@ -1,5 +1,5 @@
-//! Algorithms of signatures that are accepted (RFC 7518, RFC 8037). The service sets the list: a token names one
-//! of its algorithms, and the key must fit the algorithm.
+//! Algorithms of signatures that are accepted (RFC 7518, RFC 8037). The list is fixed in the service. A token must
+//! name one of these algorithms, and the key must fit the named algorithm.
 
 use ring::digest::{self, SHA256, SHA384, SHA512};
 use ring::signature::{
@@ -51,7 +51,7 @@ pub enum KeyType {
     Ed25519,
 }
 
-/// Function of ring that verifies a signature.
+/// Function of the crate `ring` that verifies a signature.
 pub(super) enum Verifier {
     /// Takes modulus and exponent.
     Rsa(&'static RsaParameters),
@@ -85,7 +85,7 @@ impl TokenAlgorithm {
         }
     }
 
-    /// Returns the hash of the algorithm, which `at_hash` uses too.
+    /// Returns the hash function of the algorithm. The claim `at_hash` uses the same function.
     pub(super) fn hash(self) -> &'static digest::Algorithm {
         match self {
             Self::Rs256 | Self::Ps256 | Self::Es256 => &SHA256,

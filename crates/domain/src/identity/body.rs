@@ -164,7 +164,7 @@ impl Draft {
     }
 
     /// Requires an https issuer, unless the operator trusts a network in which providers may have no TLS. The address
-    /// itself is judged where it is opened.
+    /// itself is checked when a connection to it is opened.
     ///
     /// # Errors
     /// Returns [`DomainError::Invalid`] for an issuer over plain http.
@@ -192,8 +192,8 @@ impl Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored provider. The stored secret is for the stored client id, so another client
-    /// id comes with its own secret or none.
+    /// Checks the update against the stored provider. An update with another client id must contain the field
+    /// `client_secret`, because the stored secret is for the stored client id.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.

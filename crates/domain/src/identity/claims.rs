@@ -69,8 +69,8 @@ pub struct BearerClaims {
     pub expires_at: Timestamp,
 }
 
-/// Returns the provider that a token is for: the only provider that has one of its audiences, if the issuer is the
-/// same. A token that names audiences of two providers is for neither.
+/// Returns the provider that a token is for: the only provider with an audience of the token, if its issuer is the
+/// issuer of the token. A token that names audiences of two providers is for neither.
 ///
 /// # Errors
 /// Returns [`TokenFlaw::Audience`] or [`TokenFlaw::Issuer`].
@@ -159,8 +159,8 @@ impl<'c> Times<'c> {
         Ok(Self { claims, now, issued_at: timestamp(issued_at), expires_at: timestamp(expires_at) })
     }
 
-    /// Checks the class and, for a required class, the time of the authentication. ID tokens must have the time,
-    /// because the authorization request asked for it.
+    /// Checks the authentication context class (`acr`) and, if a class is required, the time of the authentication
+    /// (`auth_time`). ID tokens must have the time, because the authorization request asked for it.
     fn check_authentication(&self, rules: &TokenRules, is_time_required: bool) -> Result<(), TokenFlaw> {
         let authentication = seconds(self.claims, "auth_time")?;
         let Some(required_acr) = &rules.required_acr else { return Ok(()) };

@@ -70,7 +70,8 @@ impl CommandLine {
     }
 }
 
-/// Returns the name of the program with this verifier, in place of the id of a browser: only this program exchanges the code.
+/// Returns the name of the program with this verifier. The name takes the place of a browser's id, so only this
+/// program can exchange the code.
 #[must_use]
 pub fn name_program(verifier: &str) -> String {
     name_by_challenge(&challenge_of(verifier))

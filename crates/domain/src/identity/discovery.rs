@@ -128,7 +128,7 @@ struct Reader<'o> {
     flaws: Vec<DiscoveryFlaw>,
 }
 
-/// Member of the document, the test for a word that is enough, and the flaw if no word is.
+/// Name of a list in the document, a test of which one word must pass, and the flaw if no word passes.
 type AbilityCheck<'a> = (&'static str, &'a dyn Fn(&str) -> bool, DiscoveryFlaw);
 
 impl<'o> Reader<'o> {
@@ -168,7 +168,8 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Returns the words of a list. `None` if the document does not have it.
+    /// Returns the words of a list. `None` if the list is missing, or is no list of texts, which is recorded as a
+    /// flaw.
     fn read_words(&mut self, name: &'static str) -> Option<Vec<&'o str>> {
         self.object.get(name)?;
         let words = texts(self.object, name);
@@ -194,7 +195,7 @@ impl<'o> Reader<'o> {
         }
     }
 
-    /// Checks the lists of abilities. A provider that does not state a list may have the ability.
+    /// Checks the lists of abilities. A missing list is no flaw: the provider may have the ability all the same.
     fn check_lists(&mut self) {
         let is_accepted = |word: &str| TokenAlgorithm::from_word(word).is_ok();
         let checks: [AbilityCheck<'_>; 3] = [

@@ -46,8 +46,7 @@ pub enum FetchFailure {
 }
 
 impl FetchFailure {
-    /// Converts the failure of an attempt to connect or to read. `tls` is the word of the cause of
-    /// a failed handshake.
+    /// Converts the failure of an attempt to connect or to read. `tls` names the cause of a failed TLS handshake.
     #[must_use]
     pub fn from_attempt(reason: FailureReason, tls: Option<&str>) -> Self {
         match reason {

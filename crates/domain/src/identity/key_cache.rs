@@ -70,7 +70,8 @@ pub enum KeyPlan {
 }
 
 impl KeyCache {
-    /// Decides the next step for a token with this `kid`.
+    /// Decides the next step of a request for the key of a token with this `kid`. [`KeyPlan::Fetch`] and
+    /// [`KeyPlan::Refresh`] are recorded as the start of a fetch.
     pub fn plan(&mut self, key_id: Option<&str>, now: Timestamp) -> KeyPlan {
         let usable_keys = self.stored.as_ref().filter(|stored| stored.is_within(MAX_STALE_SECONDS, now));
         let is_fresh = usable_keys.is_some_and(|stored| stored.is_within(stored.fresh_seconds, now));
@@ -126,7 +127,8 @@ impl KeyCache {
         self.has_failed = true;
     }
 
-    /// Returns `true` if the last fetch began less than `seconds` ago. A clock that was set back ends the pause.
+    /// Returns `true` if the last fetch began less than `seconds` ago. Returns `false` if the clock was set back
+    /// to before that beginning, so that no fetch is held up by a wrong clock.
     fn was_fetched_within(&self, seconds: i64, now: Timestamp) -> bool {
         self.last_fetch.is_some_and(|start| start <= now && now < start.plus_seconds(seconds))
     }

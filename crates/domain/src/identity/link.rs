@@ -148,7 +148,8 @@ impl IdentityLink {
         returned_at.is_some_and(|returned_at| returned_at > valid_since)
     }
 
-    /// Links an account to a person, or confirms the link. Returns `None` if the link is there and serves.
+    /// Links an account to a person, or confirms the link. Returns `None` if the account is already linked to the
+    /// person and the link needs no confirmation.
     ///
     /// # Errors
     /// Returns [`DomainError::Denied`] if the provider gives more access than the caller has,
@@ -191,8 +192,8 @@ impl IdentityLink {
         }
     }
 
-    /// Links an account that has no link to a person. `before` is the removed link of the account: tokens that it refuses
-    /// stay refused.
+    /// Creates the link of an account, which has no link yet, to a person. `before` is the removed link of the
+    /// account: tokens that it refuses stay refused.
     #[must_use]
     pub fn link_account(
         provider: IdentityProviderId,
@@ -235,8 +236,9 @@ impl IdentityLink {
         (state, audit)
     }
 
-    /// Refuses the bearer tokens of the account that were issued up to a logout at the provider. A logout without a session
-    /// at the provider also ends the sessions of the account from before it. Returns `None` if nothing changes.
+    /// Refuses the bearer tokens of the account that were issued up to a logout at the provider. A logout without a
+    /// session at the provider also ends the sessions of the account that began before the logout. Returns `None` if
+    /// nothing changes.
     #[must_use]
     pub fn log_out(&self, person: &Employee, logout: &LogoutClaims, at: Timestamp) -> Option<(Self, AuditDraft)> {
         let mut state = self.clone();

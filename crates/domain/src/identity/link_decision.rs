@@ -89,10 +89,10 @@ pub enum LinkRefusal {
     /// The domain of the address is not proven.
     #[error("the domain of the address is not proven")]
     UnprovenDomain,
-    /// There is no person.
+    /// No person has the id or the address.
     #[error("no person has this id or address")]
     NoPerson,
-    /// There are several people, or one person at several connectors.
+    /// Several people have the id or the address, or one person has the id at several connectors.
     #[error("several people or connectors have this id or address")]
     Ambiguous,
     /// The person is deactivated.
@@ -134,8 +134,7 @@ impl TokenSubject {
 
 /// Decides which person an account signs in as.
 ///
-/// # Errors
-/// Returns the cause for which it is no person.
+/// # Errors Returns the cause for which the account signs in as no person.
 pub fn decide_sign_in(settings: LinkSettings<'_>, people: KnownPeople<'_>) -> Result<SignInDecision, LinkRefusal> {
     match people {
         KnownPeople::Linked(person) => {

@@ -84,12 +84,13 @@ pub struct SessionStart<'a> {
     pub id: KeyId,
     /// Code that is exchanged for the secret.
     pub code: &'a Secret,
-    /// Id of the browser that began the sign-in and may exchange the code.
+    /// Name of the client that may exchange the code, see
+    /// [`SignInState::exchanger`](super::sign_in::SignInState::exchanger).
     pub browser: &'a str,
 }
 
-/// Returns the hash under which a code of a session is stored: one of the code and of the browser, so that no other
-/// browser finds it.
+/// Returns the hash under which the code of a session is stored. The hash is computed from code and browser, so no
+/// other browser can exchange the code.
 #[must_use]
 pub fn hash_code(code: &str, browser: &str) -> KeyHash {
     hash(&format!("{code}.{browser}"))

@@ -29,8 +29,8 @@ pub const SIGN_INS_PER_MINUTE: u32 = 300;
 pub const SIGN_INS_OF_BROWSER_PER_MINUTE: u32 = 20;
 /// Time within which a sign-in must come back from the provider, in seconds.
 pub const STATE_SECONDS: i64 = 600;
-/// Time after which the time of the last sign-in of a provider is stored again, in seconds. A write for each sign-in would
-/// make all of them wait for one row.
+/// Shortest time between two updates of a provider's `last_sign_in_at`, in seconds. A write for each sign-in would
+/// make all sign-ins wait for one row.
 const LAST_SIGN_IN_SECONDS: i64 = 3_600;
 /// Length of the longest address, in characters.
 const EMAIL_CHARS: usize = 320;
@@ -214,8 +214,8 @@ pub struct SignInResponse {
 const DENIALS: &[&str] = &["access_denied", "consent_required", "interaction_required", "login_required"];
 
 impl SignInResponse {
-    /// Returns the code for the exchange, after the issuer was compared: a response of another provider leads to no
-    /// request.
+    /// Returns the code for the exchange. Compares the issuer first, so that the code of another provider is never
+    /// sent to this one.
     ///
     /// # Errors
     /// Returns the cause for which the sign-in is refused.
@@ -333,7 +333,8 @@ impl IdentityProvider {
     }
 
     /// Returns the provider of an organization at which a person signs in: the only active one, or the only pending
-    /// one if none is active. `None` if there is no provider, or if there are several.
+    /// one if none is active. Only providers that [take sign-ins](Self::takes_sign_ins) count. `None` if there is
+    /// no such provider, or if there are several.
     #[must_use]
     pub fn choose_for_sign_in(providers: &[Self]) -> Option<&Self> {
         let only = |status: Status| {

@@ -32,8 +32,8 @@ impl Number {
         &self.value
     }
 
-    /// Returns a text that is equal for equal numbers: `1.5` for `1.50`. Digits beyond those that binary floating
-    /// point keeps make a difference.
+    /// Returns one text for all spellings of a number with up to 15 significant digits: `1.5` for `1.50`. A number
+    /// with more digits keeps its text, because binary floating point would lose some of them.
     pub(super) fn canonical(&self) -> String {
         let exact = self.text.as_deref().filter(|text| significant_digits(text) > SAFE_DIGITS);
         exact.map_or_else(|| self.value.to_string(), ToOwned::to_owned)

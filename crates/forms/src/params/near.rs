@@ -61,8 +61,8 @@ fn misspelled_form(plain: &str, known: &[String]) -> Option<String> {
 }
 
 /// Returns `true` if the letters and digits of a name are those of a parameter or, in a long enough name, one edit
-/// away from them. Separators and case do not count. `parameter` is a name of the program, never one of a request: the
-/// work grows with the product of the lengths.
+/// away from them. Separators and case do not count. `parameter` is a name that the code defines, never one from a
+/// request: the work grows with the product of both lengths.
 fn is_same_or_misspelled(name: &str, parameter: &str) -> bool {
     let letters =
         |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
@@ -93,7 +93,8 @@ fn decode_once(name: &str) -> String {
     text
 }
 
-/// Returns the field that a parameter names after its word, without the signs that separate the two.
+/// Returns the name of a field from `rest`, the part of a parameter behind its first word, such as `[status]`:
+/// without brackets and other separators.
 fn field_of(rest: &str) -> String {
     rest.chars().filter(|character| character.is_alphanumeric() || *character == '_').collect()
 }

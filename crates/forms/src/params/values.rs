@@ -4,7 +4,8 @@ use super::MAX_VALUE_CHARS;
 use crate::page::MAX_LIMIT;
 use crate::problem::{Code, ValueError};
 
-/// Returns the value, unless it is longer than [`MAX_VALUE_CHARS`] or contains U+0000, so that it can match nothing.
+/// Returns the value. Refuses a value that is longer than [`MAX_VALUE_CHARS`] or contains U+0000: no stored text can
+/// match such a value.
 pub(super) fn check_value_size(value: &str) -> Result<&str, ValueError> {
     if value.chars().nth(MAX_VALUE_CHARS).is_some() {
         return Err(ValueError::new(Code::TooLong, format!("must have at most {MAX_VALUE_CHARS} characters")));

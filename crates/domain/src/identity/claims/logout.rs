@@ -8,7 +8,8 @@ use crate::json::{Object, Value};
 use crate::signature::unix_seconds;
 use crate::time::Timestamp;
 
-/// Largest age of a logout token, in seconds. Ids of used tokens are kept for this time and [`TOLERANCE_SECONDS`](super::TOLERANCE_SECONDS).
+/// Largest age of a logout token, in seconds. Ids of used tokens are kept for this time plus
+/// [`TOLERANCE_SECONDS`](super::TOLERANCE_SECONDS).
 pub const MAX_LOGOUT_AGE_SECONDS: i64 = 300;
 /// Name of the event of a logout.
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
@@ -20,9 +21,9 @@ pub struct LogoutClaims {
     pub subject: Option<String>,
     /// Id of the session at the provider.
     pub session_id: Option<String>,
-    /// Id of the token, which counts once.
+    /// Id of the token, by which a repeated logout is recognized.
     pub token_id: String,
-    /// Time of issue. Bearer tokens of the account from before it are refused.
+    /// Time of issue. Bearer tokens of the account that were issued before are refused.
     pub issued_at: Timestamp,
 }
 
