@@ -55,9 +55,9 @@ fn describe_process(process: &str) -> String {
 /// commands do not take the lock.
 ///
 /// The file beside the database names the process, and its lock is the only one until the database exists. The
-/// lock on the database itself also holds for other names and mounts of the database. It is of another kind than
-/// the locks of SQLite. The file must stay open as long as the process uses the database: closing it would release
-/// the locks of SQLite.
+/// lock on the database itself also holds for other names and mounts of the database. That lock is of another kind
+/// than the locks of SQLite. The database file must stay open as long as the process uses the database: closing it
+/// would release the locks of SQLite.
 #[derive(Debug)]
 pub(crate) struct ServingLock {
     _beside: File,

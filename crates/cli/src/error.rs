@@ -8,8 +8,8 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// End of the operation in the error of a write to standard output, by which a closed standard output is
-/// recognized.
+/// Last words of the operation in errors of writes to standard output. A broken pipe with these words means that
+/// the reader closed standard output.
 const STANDARD_OUTPUT: &str = "to standard output";
 /// Exit status of most failures.
 pub const FAILURE: u8 = 1;

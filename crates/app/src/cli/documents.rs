@@ -60,7 +60,7 @@ fn words(line: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-/// Returns what is wrong with a command line.
+/// Returns the fault of a command line, or `None` if there is none.
 fn fault(root: &Command, line: &str) -> Option<String> {
     let mut command = root;
     let mut path_ended = false;

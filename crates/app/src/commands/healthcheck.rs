@@ -15,7 +15,7 @@ use candor_cli::output::Output;
 struct HealthFailure {
     /// Address of the called service.
     address: SocketAddr,
-    /// Why the service counts as unhealthy: its answer, or that there is none.
+    /// Reason why the service counts as unhealthy: its answer, or the lack of one.
     reason: String,
 }
 

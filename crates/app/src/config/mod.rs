@@ -88,7 +88,7 @@ pub(crate) struct Config {
     pub(crate) log: String,
     /// Format of log lines.
     pub(crate) log_format: LogFormat,
-    /// Serves the web console.
+    /// `true` to serve the web console.
     pub(crate) console: bool,
     /// All settings with their sources, for `candor config`.
     pub(crate) shown: Vec<ShownSetting>,

@@ -11,8 +11,8 @@ use super::removal;
 use crate::error::CommandError;
 use crate::remote::RemoteFailure;
 
-/// Follows the feed from the cursor of the manifest, without an end. `folds` keeps one line of each id in the files
-/// that are written anew.
+/// Follows the feed from the cursor of the manifest, without an end. With `folds`, files that are written anew keep
+/// only one line of each id.
 ///
 /// # Errors
 /// A refusal of the service, such as of a cursor that is older than the feed; files that cannot be written.

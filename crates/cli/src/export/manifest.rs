@@ -158,7 +158,8 @@ impl UnfinishedExport {
         write(self, &folder.join(UNFINISHED))
     }
 
-    /// Gives the files of a complete export their final names. An earlier call may have been interrupted.
+    /// Gives the files of a complete export their final names. Skips files that an interrupted earlier call has
+    /// renamed.
     ///
     /// # Errors
     /// [`CommandError::Io`].

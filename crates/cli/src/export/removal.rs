@@ -113,7 +113,7 @@ impl OldFile<'_> {
             let (id, before) = (row.id().to_owned(), row.value.clone());
             let mut current_row = Some(row.value);
             for removal in removals {
-                // The file with the rows that a row depends on is rewritten before the file of the row.
+                // The rows on which this row depends are in files that were rewritten before.
                 let is_removed = |id: &str| removed.ids.get(id).is_some_and(|by| std::ptr::eq(*by, removal));
                 current_row = current_row
                     .and_then(|value| removal.apply_to(value))

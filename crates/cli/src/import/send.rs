@@ -90,7 +90,7 @@ impl Connection {
         &self.address
     }
 
-    /// Sends a part until it is answered.
+    /// Sends a part and returns the answer. Retries after failures that a later attempt may overcome.
     ///
     /// # Errors
     /// The reason of a permanent failure, or of the last attempt.

@@ -70,7 +70,7 @@ impl Account {
         self.client_with(name, |builder| builder)
     }
 
-    /// Creates a client of the service with settings of its own.
+    /// Creates a client of the service. `set` changes the settings of the client.
     ///
     /// # Errors
     /// See [`Self::client`].

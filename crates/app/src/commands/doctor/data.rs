@@ -15,9 +15,10 @@ use crate::{store, wiring};
 const ROOM_NEEDED: u64 = 64 * 1024 * 1024;
 /// Number of free bytes below which the operator is warned.
 const ROOM_WANTED: u64 = 1024 * 1024 * 1024;
-/// Clock difference above which expired rows are no longer removed.
+/// Clock difference above which expired rows are no longer removed, in milliseconds.
 const CLOCK_BROKEN_MILLIS: u64 = 3_600_000;
-/// Clock difference that is normal between synchronized machines, including the time of the query.
+/// Clock difference that is normal between synchronized machines, in milliseconds, including the time of the
+/// query.
 const CLOCK_MILLIS: u64 = 5_000;
 
 /// Runs the checks of the database and its surroundings, and appends their findings.
