@@ -1,8 +1,8 @@
 //! Decides when a connection may be read: only for the next request head or the body of the current request.
 //!
-//! The protocol layer decodes all pipelined input and takes about 7 KB per waiting request. It also spins once
-//! its buffer of 128 KiB is full. While a request is being answered, the gate therefore passes only its body.
-//! Between requests it passes only the next head.
+//! The protocol layer decodes all pipelined input and takes about 7 KB per waiting request. It also spins once its
+//! buffer of 128 KiB is full. While a request is being answered, the gate therefore passes only the body of this
+//! request. Between requests it passes only the next head.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;

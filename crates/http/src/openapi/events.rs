@@ -46,7 +46,7 @@ fn event_of(kind: Value, data: Value, description: &str) -> Value {
     describe(answer(members, vec![]), description)
 }
 
-/// Returns the members in front of the data.
+/// Returns the members of an event before the member `data`.
 fn head(kind: Value) -> Vec<Member> {
     vec![
         field(

@@ -18,8 +18,8 @@ use crate::pipeline::exchange::Exchange;
 use crate::response::error_response::ErrorResponse;
 
 impl Api {
-    /// Returns the caller of the API key, or `None` if the key is missing or invalid, or the network of the client is
-    /// not allowed for the key.
+    /// Returns the caller of the API key or bearer token, or `None` if neither is sent, if it is invalid, or if the
+    /// network of the client is not allowed for the key.
     async fn caller(&self, exchange: &mut Exchange<'_>) -> Result<Option<Arc<Caller>>, ErrorResponse> {
         let Some(key) = bearer_text(exchange.request) else { return Ok(None) };
         // Tokens of identity providers serve only the routes of `/v1`; SCIM needs the key of a connector.

@@ -229,6 +229,7 @@ impl Api {
     }
 
     /// Refuses a read if the caller has no room for the answer. A read whose answer may be large waits for its turn.
+    /// Returns the turn, or `None` if the request needs none.
     async fn read_turn(
         &self,
         exchange: &Exchange<'_>,

@@ -14,10 +14,11 @@ const REQUEST_BUDGET: Duration = Duration::from_secs(30);
 /// Default timeout for receiving a body. A request that exceeds it ends with 408.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
-/// Renders the metrics of the process in the Prometheus text format.
+/// Function that renders the metrics of the process in the Prometheus text format.
 pub type MetricsText = Arc<dyn Fn() -> String + Send + Sync>;
 
-/// Sets the parent of a span from the request headers, which the callback looks up by name.
+/// Function that sets the parent of a span from the headers of a request. The second argument returns a header by
+/// name.
 pub type AdoptTrace = fn(&Span, &dyn Fn(&str) -> Option<String>);
 
 /// HTTP settings of the operator.
@@ -35,9 +36,10 @@ pub struct HttpSettings {
     pub answer_limits: ByteLimits,
     /// Memory limits of bodies, from their first byte until their requests are answered.
     pub body_limits: ByteLimits,
-    /// Serves `GET /metrics` to loopback peers; `None` if metrics have their own listener.
+    /// Renders the metrics that `GET /metrics` serves to loopback peers; `None` if metrics have their own
+    /// listener.
     pub metrics: Option<MetricsText>,
-    /// Serves the console at `/console`.
+    /// `true` to serve the console at `/console`.
     pub console: bool,
     /// Adopts the parent span from request headers, if traces are exported. Only headers of trusted proxies
     /// count, because a trace decides the sampling of its spans.

@@ -77,7 +77,8 @@ impl ByteBudget {
         if self.room(&self.lock_counts(), caller) < least { Err(refusal(self.of)) } else { Ok(()) }
     }
 
-    /// Counts the answer to a read, or a body, until the permit is dropped; small ones need no permit.
+    /// Counts the answer to a read, or a body, until the permit is dropped. Returns `None` for a small one, which
+    /// is not counted.
     ///
     /// # Errors
     /// 503 if the answer or the body does not fit.
@@ -92,7 +93,8 @@ impl ByteBudget {
         Ok(self.count(caller, bytes))
     }
 
-    /// Counts an answer without checking the limits: it confirms a write that is already committed.
+    /// Counts an answer without checking the limits, because the answer confirms a write that is already
+    /// committed. Returns `None` for a small answer, which is not counted.
     pub(crate) fn count(self: &Arc<Self>, caller: &Caller, bytes: usize) -> Option<BytePermit> {
         if bytes <= UNCOUNTED_BYTES {
             return None;

@@ -136,7 +136,7 @@ impl ErrorResponse {
         Self { allow: Some(allow.clone()), ..error }
     }
 
-    /// Creates the 401 for a key that is missing, malformed, unknown, expired or revoked.
+    /// Creates the 401 for a request without a valid API key or token.
     pub(crate) fn no_good_key() -> Self {
         let message = "The API key is missing or invalid. Send a valid key: Authorization: Bearer <API key>.";
         Self::new(StatusCode::UNAUTHORIZED, ErrorCode::AuthenticationRequired, message)

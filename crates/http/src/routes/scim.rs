@@ -144,7 +144,7 @@ pub(crate) fn no_such_path(base: &str) -> ErrorResponse {
     ScimError::with_status(404, detail).into()
 }
 
-/// Returns the context of a request about users and the attributes that its response has.
+/// Returns the context of a request about users, and the attributes of the response.
 fn begin(
     services: &Services,
     context: RequestContext,

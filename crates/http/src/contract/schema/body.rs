@@ -11,7 +11,8 @@ use super::shapes::{
     Member, array, date, datetime, describe, flag, line, nullable, period, reference_to, request, set, text,
 };
 
-/// Returns the schema of the values that a rule accepts. `stored` is the schema of the member that they set.
+/// Returns the schema of the values that a rule accepts. `stored` is the schema of the member that these values
+/// set.
 fn schema(shape: &Shape, stored: &Value) -> Value {
     match shape {
         Shape::Text { min, max } => text(*min, *max),
