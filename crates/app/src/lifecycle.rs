@@ -45,7 +45,8 @@ const DELIVERIES_GRACE: Duration = Duration::from_secs(15);
 const RECORDS_GRACE: Duration = Duration::from_secs(2);
 /// Interval of the check for idle connections to receivers.
 const CONNECTIONS_UPKEEP: Duration = Duration::from_secs(10);
-/// Additional time limit for the background loops. The sum of all limits stays below the documented 20 seconds.
+/// Additional time limit for the background loops. Requests and deliveries finish concurrently, so all time limits
+/// together stay below the documented 20 seconds.
 const LOOPS_GRACE: Duration = Duration::from_millis(1500);
 /// Time for the first request of a client that connected just before the listener closed.
 const LAST_REQUESTS: Duration = Duration::from_millis(300);
@@ -233,7 +234,8 @@ impl RunningServer {
         self.deliveries.spawn(mailer.run(stop_signal, DELIVERIES_GRACE));
     }
 
-    /// Runs until a signal arrives, then lets requests finish and stops.
+    /// Runs until a signal arrives or a server ends. Then lets requests, deliveries and background work finish
+    /// within their time limits, and stops.
     ///
     /// # Errors
     /// [`CommandError::Io`] if a server ended without being stopped.

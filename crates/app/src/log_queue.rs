@@ -1,4 +1,5 @@
-//! Bounded queue between the service and standard error: a log that is not read delays no request and no stop.
+//! Bounded queue between the service and standard error: a log that is not read delays no request, and a stop by
+//! at most half a second.
 //!
 //! The lines of a few milliseconds are written together. A thread that is woken for each line costs more than the
 //! request that the line is about.

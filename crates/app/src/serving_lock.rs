@@ -126,7 +126,8 @@ fn try_lock(file: &File, path: &Path) -> Result<bool, LockFailure> {
     }
 }
 
-/// Returns the path of the lock file, which is the same for every path to the database.
+/// Returns the path of the lock file. Paths that lead to the database through symbolic links have the same lock
+/// file.
 fn lock_file_path(path: &Path) -> PathBuf {
     let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let mut name = OsString::from(path);

@@ -27,9 +27,8 @@ const TELL_AGAIN: Duration = Duration::from_secs(5);
 /// Opens the store. An embedded database is created and migrated as needed; the schema on a server must be
 /// current. Replaces the keys of texts that an earlier version computed.
 ///
-/// # Errors
-/// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not
-/// answer; [`StoreFailure::UnfinishedCopy`].
+/// # Errors [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database
+/// does not answer; [`StoreFailure::Damaged`]; [`StoreFailure::UnfinishedCopy`].
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, CommandError> {
     expect_known_schema(config).await?;
     match &config.database {
@@ -56,7 +55,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, CommandErr
 /// Refuses a database whose schema is newer than this program: the program would not write what later versions rely on.
 ///
 /// # Errors
-/// [`StoreFailure::SchemaNew`], [`StoreFailure::Unusable`].
+/// [`StoreFailure::SchemaNew`]; [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
 pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), CommandError> {
     let unknown = match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -97,7 +96,7 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), CommandError> 
 /// not exist.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`].
+/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
 pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -115,7 +114,7 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Comma
 /// Returns `true` if the embedded database at this path is empty or does not exist.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`].
+/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
 pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, CommandError> {
     let place = place(path);
     let empty = run_blocking(move || candor_store_sqlite::is_empty(&place)).await?;
@@ -169,7 +168,7 @@ pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Command
 /// Applies the pending migrations and returns their names.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`].
+/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
 pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -207,7 +206,7 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
 /// embedded database, and returns `None`. `begin` is called with the name of each table before its rewrite.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`].
+/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
 pub(crate) async fn rewrite_erased(
     config: &Config,
     begin: impl Fn(&str),
@@ -223,7 +222,7 @@ pub(crate) async fn rewrite_erased(
 /// Returns the names of the pending migrations without applying them.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`].
+/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
 pub(crate) async fn pending(config: &Config) -> Result<Vec<String>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {

@@ -58,6 +58,7 @@ pub(crate) async fn services_with_any_key(
 }
 
 /// Creates the services for a serving process, with access to identity providers, and the transport of its webhooks.
+/// Logs a warning for each file or folder with secrets that other users can read.
 ///
 /// # Errors
 /// Those of [`services`]; a system without name servers.

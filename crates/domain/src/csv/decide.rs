@@ -254,7 +254,7 @@ impl RowContext<'_> {
 }
 
 /// Removes the person of a row from `admins` if the row ends their time as an active org admin. Refuses the row if no
-/// other admin remains.
+/// other admin remains. Otherwise returns `decisions`.
 pub(super) fn keep_an_admin(
     admins: &mut BTreeSet<EmployeeId>,
     stored: Option<&Employee>,

@@ -146,8 +146,8 @@ fn reject_same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [O
     }
 }
 
-/// Rejects rows that take the address of another person, and rows of a holder who gives that address up in the
-/// same file. Otherwise a file would have to be applied twice for its full effect.
+/// Rejects each row that takes the address of another stored person. Also rejects the row of this holder if that
+/// row gives the address up: otherwise the same file would change further people when it is applied again.
 fn reject_taken_addresses(
     file: &File,
     index: &Index<'_>,

@@ -18,7 +18,7 @@ pub struct Part {
     /// Number of each row of the part in the whole file.
     pub numbers: Vec<u32>,
     /// For each row of the part, the number of its manager's row in the whole file. `None` if the file has no row of
-    /// the manager.
+    /// the manager. Empty if the part is the whole file.
     pub managers: Vec<Option<u32>>,
     /// `true` if the part is the whole file: messages about it then have the row numbers of the file.
     pub is_whole: bool,

@@ -69,8 +69,8 @@ pub struct BearerClaims {
     pub expires_at: Timestamp,
 }
 
-/// Returns the provider that a token is for: the only provider with an audience of the token, if its issuer is the
-/// issuer of the token. A token that names audiences of two providers is for neither.
+/// Returns the provider that a token is for: the only provider that has an audience of the token, if this provider
+/// also has the issuer of the token. A token that names audiences of two providers is for neither.
 ///
 /// # Errors
 /// Returns [`TokenFlaw::Audience`] or [`TokenFlaw::Issuer`].
