@@ -108,7 +108,8 @@ impl Fields {
         None
     }
 
-    /// Reads a field that must be given and must not be null.
+    /// Reads a field that must be given and must not be null. Returns `None` and records a problem if the field is
+    /// missing, null or invalid.
     pub fn required<R: Rule>(&mut self, field: &Field<R>) -> Option<R::Value> {
         let result = match self.take_or_describe(field, |entry| entry.is_required = true) {
             None | Some(Value::Null) => Err(ValueError::required()),

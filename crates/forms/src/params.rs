@@ -129,12 +129,14 @@ impl Params {
         !self.parse_repeated(name, |text| Ok(text.to_owned())).is_empty()
     }
 
-    /// Reads a parameter that may be given once.
+    /// Reads a parameter that may be given once. Returns `None` if the parameter is absent, or invalid, which is
+    /// recorded as a problem.
     pub fn one<T>(&mut self, param: &Param<T>) -> Option<T> {
         self.one_and(param, Ok)
     }
 
-    /// Reads a parameter that must be given exactly once.
+    /// Reads a parameter that must be given exactly once. Returns `None` and records a problem if the parameter is
+    /// missing or invalid.
     pub fn required<T>(&mut self, param: &Param<T>) -> Option<T> {
         self.note(|| param.described_as_required());
         if self.values_of(param.name).next().is_none() {
@@ -276,8 +278,8 @@ impl Params {
         Bounds { gte, lte }
     }
 
-    /// Reads the paths to inline, each once. Clients generated from the OpenAPI document send them
-    /// comma-separated, repeated, or both.
+    /// Reads the parameter `expand`: the paths to inline, each once. Clients generated from the OpenAPI document
+    /// send them comma-separated, repeated, or both.
     pub fn expand<E: StringEnum>(&mut self) -> Vec<E> {
         self.note(|| Parameter::Expand(E::NAME));
         let mut paths = Vec::new();
@@ -303,7 +305,7 @@ impl Params {
     }
 
     /// Reads sort, limit and cursor of a list with orders of its own, of which the first is the default. `orders`
-    /// is the name of their set of words in the OpenAPI document.
+    /// is the name in the OpenAPI document for the words of these orders.
     pub fn read_ordered_list<F, E>(
         &mut self,
         orders: &'static str,

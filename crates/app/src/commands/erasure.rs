@@ -185,8 +185,8 @@ fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
     for (entry, refusal) in &outcome.refused {
         let (id, person) = (entry.id, entry.employee_id);
         let reason = match refusal {
-            Refusal::Held => "is under a legal hold in this database",
-            Refusal::NotSealed => "is in a line without a seal of this master key",
+            Refusal::Held => format!("{person} is under a legal hold in this database"),
+            Refusal::NotSealed => format!("the line about {person} has no seal of this master key"),
             Refusal::Failed => {
                 text.push_str(&format!(
                     "\n{id} was not repeated: cannot erase {person}. The log has the reason; --force does not help."
@@ -195,7 +195,7 @@ fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
             }
         };
         text.push_str(&format!(
-            "\n{id} was not repeated: {person} {reason}. If the person must be erased all the same, run this command \
+            "\n{id} was not repeated: {reason}. If the person must be erased all the same, run this command \
              again with --force {id}."
         ));
     }

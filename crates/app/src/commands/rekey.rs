@@ -12,8 +12,8 @@ use candor_cli::output::Output;
 /// Failure to open the secrets of a webhook or identity provider: they were sealed with a key that is not in the ring.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY encrypted them; add the key that \
-     encrypted the secrets behind the first key, or delete this resource, and run this command again"
+    "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY encrypted them; append the key that \
+     encrypted them to CANDOR_MASTER_KEY, or delete this resource, and run this command again"
 )]
 struct NoKeyFor(String);
 

@@ -34,7 +34,8 @@ impl Api {
         Ok(exchange.caller.clone())
     }
 
-    /// Checks authentication (401), quotas (429) and permissions (403), in this order.
+    /// Checks authentication (401), quotas (429) and permissions (403), in this order. Counts the request against
+    /// the quota of its key, and returns the caller.
     pub(crate) async fn admit(
         &self,
         exchange: &mut Exchange<'_>,

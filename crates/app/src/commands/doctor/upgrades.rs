@@ -84,7 +84,7 @@ async fn checks(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Result<Vec
     }
     let mut subscriptions = Check::new(
         "subscriptions",
-        "have webhooks from before `effective_event_types`, which get events that their keys may not read",
+        "have webhooks that are older than `effective_event_types` and get events that their keys may not read",
         "set `event_types` of each of these webhooks again, with a key that may read what the receiver needs",
     );
     subscriptions.concerned = with_all_types(store).await?;
