@@ -27,8 +27,9 @@ const TELL_AGAIN: Duration = Duration::from_secs(5);
 /// Opens the store. An embedded database is created and migrated as needed; the schema on a server must be
 /// current. Replaces the keys of texts that an earlier version computed.
 ///
-/// # Errors [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database
-/// does not answer; [`StoreFailure::Damaged`]; [`StoreFailure::UnfinishedCopy`].
+/// # Errors
+/// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not
+/// answer; [`StoreFailure::Damaged`]; [`StoreFailure::UnfinishedCopy`].
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, CommandError> {
     expect_known_schema(config).await?;
     match &config.database {

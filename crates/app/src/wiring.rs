@@ -124,8 +124,9 @@ pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, C
     Ok(transport.transpose().map_err(WiringFailure::Mail)?)
 }
 
-/// Compares the master key with the key that the database was sealed with, before the database is changed. On
-/// PostgreSQL, the check is skipped without a configured key, because migrations do not need one.
+/// Compares the master key with the key that the database was sealed with, before the database is changed. A new
+/// embedded database gets a generated key. On PostgreSQL, the check is skipped without a configured key, because
+/// migrations do not need one.
 ///
 /// # Errors
 /// [`WiringFailure::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
@@ -299,8 +300,8 @@ pub(crate) const fn require_master_key(config: &Config) -> Result<(), WiringFail
     if has_no_master_key(config) { Err(WiringFailure::NoMasterKey) } else { Ok(()) }
 }
 
-/// Returns the configured key ring. A new embedded database gets a generated ring; for an existing database, a
-/// generated key would be wrong.
+/// Returns the configured key ring, or the one in the data folder. Generates a ring only for a new embedded
+/// database: the secrets of an existing database were sealed with another key.
 async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, CommandError> {
     if let Some(ring) = &config.master_key {
         return Ok(ring.clone());

@@ -103,7 +103,8 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), CommandError> {
 }
 
 /// Applies a ledger: revokes API keys, sets and ends legal holds, and repeats the erasures that the database does not
-/// have. Then completes all erasures of which no hold keeps data.
+/// have. Then completes all erasures of which no hold keeps data. After the last erasure, rewrites the file of an
+/// embedded database, and removes the mark of a restored database.
 ///
 /// # Errors
 /// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].

@@ -14,8 +14,8 @@ use crate::remote::RemoteFailure;
 /// Follows the feed from the cursor of the manifest, without an end. With `folds`, files that are written anew keep
 /// only one line of each id.
 ///
-/// # Errors A refusal of the service, such as of a cursor that is older than the feed; files that cannot be read
-/// or written.
+/// # Errors
+/// A refusal of the service, such as of a cursor that is older than the feed; files that cannot be read or written.
 pub(super) async fn run(
     candor: &Candor,
     folder: &Path,

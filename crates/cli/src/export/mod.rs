@@ -48,11 +48,12 @@ struct Line<'a> {
     events_cursor: Option<String>,
 }
 
-/// Exports to files, and follows the feed with `--follow`.
+/// Exports to files. With `--compact`, the files keep only the last state of each id. With `--follow`, follows the
+/// feed and keeps the files current.
 ///
 /// # Errors
-/// A service that does not answer or refuses; a folder with another export; [`ExportFailure::Interrupted`] by a
-/// signal.
+/// A service that does not answer or refuses; a folder that has another export, is in use, or can be written by other
+/// users; damaged files; [`ExportFailure::Interrupted`] by a signal.
 pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), CommandError> {
     let listen = |kind| signal(kind).map_err(CommandError::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);

@@ -84,7 +84,7 @@ impl Progress {
         self.state().bar.set_message(text);
     }
 
-    /// Prints a permanent note, once.
+    /// Prints a permanent note, unless the last note had the same text.
     pub(super) fn note(&self, text: &str) {
         self.state().note(text);
     }
@@ -113,7 +113,7 @@ impl Progress {
         }
     }
 
-    /// Prints the command's answer. The text is empty if the file was not split into parts.
+    /// Prints the command's answer. Without `--json`, prints nothing if the file was not divided into parts yet.
     ///
     /// # Errors
     /// [`CommandError::Io`] if the output cannot be written.

@@ -55,8 +55,9 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError
 /// Removes a profile, and ends the session if the profile has one. The profile is removed even if the service does not
 /// answer.
 ///
-/// # Errors [`RemoteFailure`] if no profile has the name, the file of profiles is malformed or open to other users,
-/// or the session cannot be ended; [`CommandError::Io`] if the profiles cannot be read or written.
+/// # Errors
+/// [`RemoteFailure`] if no profile has the name, the file of profiles is malformed or open to other users, or the
+/// session cannot be ended; [`CommandError::Io`] if the profiles cannot be read or written.
 pub(crate) async fn log_out(name: &ProfileName, output: Output) -> Result<(), CommandError> {
     let path = Profiles::path(variable)?;
     let mut profiles = Profiles::read(&path)?;
@@ -85,8 +86,9 @@ async fn end_session(profile: Profile) -> Result<(), RemoteFailure> {
 
 /// Prints the names and URLs of the profiles.
 ///
-/// # Errors [`RemoteFailure`] if the file of profiles is malformed or open to other users; [`CommandError::Io`] if
-/// the profiles cannot be read.
+/// # Errors
+/// [`RemoteFailure`] if the file of profiles is malformed or open to other users; [`CommandError::Io`] if the
+/// profiles cannot be read.
 pub(crate) fn list(output: Output) -> Result<(), CommandError> {
     let profiles = Profiles::read(&Profiles::path(variable)?)?;
     let rows: Vec<_> = profiles.iter().map(|(name, profile)| vec![name.to_owned(), profile.url.clone()]).collect();

@@ -144,8 +144,9 @@ impl Conversation {
     /// Changes title and participants. Returns `None` if nothing changes (decision A8).
     ///
     /// # Errors
-    /// [`DomainError::Conflict`] for an archived conversation, [`DomainError::Unprocessable`] for people who do
-    /// not exist, [`DomainError::Denied`] for a bound key that removes another person.
+    /// [`DomainError::Conflict`] for an archived conversation, [`DomainError::Unprocessable`] for people who do not
+    /// exist, and for too many participants over time, [`DomainError::Denied`] for a key that acts for a person who
+    /// is no org admin and removes another person.
     pub fn update(
         &self,
         caller: &Caller,

@@ -134,7 +134,8 @@ impl TokenSubject {
 
 /// Decides which person an account signs in as.
 ///
-/// # Errors Returns the cause for which the account signs in as no person.
+/// # Errors
+/// Returns the cause for which the account signs in as no person.
 pub fn decide_sign_in(settings: LinkSettings<'_>, people: KnownPeople<'_>) -> Result<SignInDecision, LinkRefusal> {
     match people {
         KnownPeople::Linked(person) => {

@@ -54,8 +54,8 @@ impl Api {
         }
     }
 
-    /// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read. The first one is
-    /// logged.
+    /// Counts a request whose trusted proxy sent an `X-Forwarded-For` that cannot be read. Logs a warning for the
+    /// first of these requests.
     pub(crate) fn report_unreadable_forwarded_header(&self, proxy: IpAddr) {
         meters::forwarded_header_unreadable();
         if !self.warned_of_forwarded_header.swap(true, Ordering::Relaxed) {

@@ -46,7 +46,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
     output.say(&report.backup_json(&file), &report.backup_text(&file))
 }
 
-/// Installs a checked backup as the embedded database, which must not exist.
+/// Installs a checked backup as the embedded database, which must not exist, and marks the database as restored.
 ///
 /// # Errors
 /// [`BackupFailure`]; a database in use.

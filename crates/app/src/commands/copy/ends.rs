@@ -27,7 +27,8 @@ impl Locks {
     /// Takes the locks of source and target.
     ///
     /// # Errors
-    /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`StoreFailure::NoDatabase`] if the source does not exist.
+    /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`StoreFailure::NoDatabase`] if the source does not exist;
+    /// [`LockFailure`] if a lock cannot be taken.
     pub(super) fn take(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Self, CommandError> {
         if identity(from) == identity(to) {
             return Err(CopyFailure::Same(from.mask_password()).into());
@@ -58,7 +59,8 @@ impl Locks {
 /// Opens the source for reading.
 ///
 /// # Errors
-/// [`CopyFailure`] if it cannot be read, has an old schema, is incomplete itself, or is used by a service.
+/// [`CopyFailure`] if the source cannot be read, has an old schema, or is used by a service;
+/// [`StoreFailure::UnfinishedCopy`] if the source is an incomplete copy itself.
 pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, CommandError> {
     let (source, pending): (Box<dyn CopyTarget>, _) = match database {
         DatabaseUrl::Sqlite(path) => {
@@ -88,7 +90,7 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
 /// target.
 ///
 /// # Errors
-/// [`CopyFailure`] if it cannot be used, or a service or another copy uses it.
+/// [`CopyFailure`] if the target cannot be used, or a service or another copy uses the target.
 pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, CommandError> {
     match database {
         DatabaseUrl::Sqlite(path) => {
