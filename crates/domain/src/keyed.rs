@@ -47,7 +47,7 @@ pub trait KeyedValue: Clone {
     /// The problem of the value, without its field.
     fn parse(value: &Value, max_chars: usize) -> Result<Self, ValueError>;
 
-    /// Returns the shape of a map of values of this type, for the OpenAPI document.
+    /// Returns the shape of a map with values of this type, for the OpenAPI document.
     fn shape(limits: KeyedLimits) -> Shape;
 }
 

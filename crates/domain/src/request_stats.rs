@@ -18,7 +18,7 @@ pub const KEPT_HOURS: i64 = 30 * 24;
 /// A number of requests with the same hour and status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RequestCount {
-    /// Number of whole hours from 1970 to the answers.
+    /// Hour of the responses, as the number of whole hours since 1970.
     pub hour: i64,
     /// HTTP status of the responses.
     pub status: u16,

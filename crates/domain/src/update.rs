@@ -49,7 +49,8 @@ impl<P: Clone> Update<P> {
         (self.patch.clone(), fields)
     }
 
-    /// Returns the patch of an update that has no rule about the stored resource except that of the fixed members.
+    /// Returns the patch of an update whose only rule about the stored resource is that fixed members keep their
+    /// values.
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.

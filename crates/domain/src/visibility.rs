@@ -50,9 +50,9 @@ impl Caller {
 pub struct Readers {
     /// `true` if every person of the organization sees the resource.
     pub is_public: bool,
-    /// People who see it because of their own part in it.
+    /// People who see the resource because of their own part in it.
     pub people: Vec<EmployeeId>,
-    /// The person whose managers see it at any depth; `None` where managers do not see it as managers.
+    /// Person whose managers see the resource, at any depth; `None` if being a manager does not show the resource.
     pub managers_of: Option<EmployeeId>,
 }
 

@@ -303,7 +303,7 @@ impl Kind for IdentityProviderKind {
 /// Id of an identity provider.
 pub type IdentityProviderId = Id<IdentityProviderKind>;
 
-/// Marker of ids of proofs of identity providers, which are digests. No response shows them.
+/// Marker of ids of identity proofs. These ids are digests, and no response shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IdentityProofKind {}
 impl Kind for IdentityProofKind {
@@ -312,7 +312,7 @@ impl Kind for IdentityProofKind {
 /// Id of the proof of a domain, client id or audience.
 pub type IdentityProofId = Id<IdentityProofKind>;
 
-/// Marker of ids of links between accounts and people, which are digests. No response shows them.
+/// Marker of ids of links between accounts and people. These ids are digests, and no response shows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum IdentityLinkKind {}
 impl Kind for IdentityLinkKind {

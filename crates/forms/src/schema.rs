@@ -61,7 +61,8 @@ inline_schema!(PublicEventId, "PublicEventId", |_| id_after(
     "01KJPWD6M2D4QPFJQ4CNK9WK64"
 ));
 
-/// Returns the schema of one of the words of a set, or of any text. `name` is the name of the set in the document.
+/// Returns the schema of a text: one of the words of a set, or any other text. `name` is the name of the set in
+/// the document.
 pub fn open(generator: &SchemaGenerator, name: &str) -> Schema {
     let set = format!("#{}/{name}", generator.settings().definitions_path);
     json_schema!({"anyOf": [{"$ref": set}, {"type": "string"}]})

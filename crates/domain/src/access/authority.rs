@@ -24,7 +24,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Returns `true` if this authority may do and see everything that the other may.
+    /// Returns `true` if this authority may do and see everything that `other` may.
     ///
     /// One person's authority covers no other person's: a manager does not see the notifications of a report, and
     /// an org admin does not write in the name of another person.

@@ -178,7 +178,8 @@ impl Assignment {
     }
 }
 
-/// Returns the indexes of the observations that have the external id of an earlier observation of the submission.
+/// Returns the index of each observation with an external id that an earlier observation of the submission already
+/// has.
 fn repeated_external_ids(drafts: &[observation::Draft]) -> Vec<usize> {
     let mut external_ids = BTreeSet::new();
     let is_repeated = |(_, draft): &(usize, &observation::Draft)| {

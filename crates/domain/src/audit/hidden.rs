@@ -7,7 +7,7 @@ use crate::json::Value;
 use crate::visibility::LinkedId;
 
 impl AuditEntry {
-    /// Returns the ids of linked resources in the changed values. Some readers may not see such a resource.
+    /// Returns the ids of linked resources in the changed values. Some readers may not see these resources.
     #[must_use]
     pub fn linked_ids(&self) -> BTreeSet<LinkedId> {
         let mut ids = BTreeSet::new();

@@ -12,7 +12,7 @@ use crate::text::{EMAIL_CHARS, address_key, name_key};
 /// Distinct keys of the stored rows that a file refers to, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LookupKeys {
-    /// Keys of the addresses of the rows and of their managers.
+    /// Address keys of the rows, and of the managers that the rows name.
     pub emails: Vec<String>,
     /// External ids of the rows.
     pub external_ids: Vec<String>,

@@ -13,8 +13,8 @@ use crate::problem::Code;
 pub struct FailedRows(HashMap<u32, u32>);
 
 impl FailedRows {
-    /// Converts the failed rows of a part's report to the whole file: their numbers, also those in messages. A row
-    /// whose manager failed, also in an earlier part, names the row to correct.
+    /// Converts the row numbers of a part's failed rows to those of the whole file, also in messages. A row whose
+    /// manager failed, also in an earlier part, names the row to correct.
     pub fn convert(&mut self, part: &Part, errors: &mut [Value]) {
         for error in errors {
             let row_number = number_of(&error["row_number"]).unwrap_or_default();

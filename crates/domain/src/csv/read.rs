@@ -55,7 +55,7 @@ pub struct File {
     pub rows: Vec<CsvRow>,
 }
 
-/// Number of bytes of the cells of a row that count as one cell of work.
+/// Number of bytes that count as one cell of work, in the cells of a row.
 const BYTES_OF_A_CELL: usize = 64;
 
 /// A row of a file.

@@ -34,7 +34,7 @@ pub(super) struct Record<'s, 'a> {
     pub(super) is_ended: bool,
 }
 
-/// Number of bytes of a record with long cells that count as one cell of work.
+/// Number of bytes that count as one cell of work, in a record with long cells.
 const BYTES_OF_A_CELL: usize = 8;
 
 impl Record<'_, '_> {

@@ -77,7 +77,7 @@ impl Mentions {
         Self { names_end_at, ..self }
     }
 
-    /// Returns `true` if an address or a name in a row of this time is that of the person. After the time of
+    /// Returns `true` if an equal address or name in a row of this time belongs to the person. After the time of
     /// [`Mentions::limit_names`], another person may have got the address or the name.
     #[must_use]
     pub fn own_names_at(&self, at: Timestamp) -> bool {

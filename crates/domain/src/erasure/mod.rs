@@ -252,9 +252,9 @@ impl Erasure {
         Decision::for_change(self, self.wait_for_holds(kept, at), "erasure.continue", vec![])
     }
 
-    /// Returns the time of the newest rows whose addresses and names certainly are those of the person; `None` if that
-    /// is so for all rows. An erasure that waits for a hold has removed all rows with them in complete scans. Since
-    /// then, another person may have got the address, the user name or the external id.
+    /// Returns the time up to which equal addresses and names in rows certainly belong to the person; `None` if they
+    /// do in all rows. An erasure that waits for a hold has already removed all rows with these addresses and names in
+    /// complete scans. Since then, another person may have got the address, the user name or the external id.
     #[must_use]
     pub fn names_end_at(&self) -> Option<Timestamp> {
         self.resumes_at.map(|_| self.requested_at)

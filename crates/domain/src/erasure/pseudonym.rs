@@ -42,8 +42,8 @@ impl Employee {
     }
 
     /// Repeats an erasure in a database that was restored from an older backup. The status and the legal hold were
-    /// checked when the person was erased first, so those of the backup do not count. `None` if the person is
-    /// erased.
+    /// checked when the person was erased first, so the status and the hold in the backup do not count. Returns
+    /// `None` if the person is already erased.
     #[must_use]
     pub fn erase_again(&self, at: Timestamp) -> Option<Decision<Self>> {
         if self.erased_at.is_some() {

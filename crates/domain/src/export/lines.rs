@@ -133,7 +133,7 @@ pub struct ExportRow {
 impl ExportRow {
     /// Name of the schema of rows in the OpenAPI document.
     pub const NAME: &str = "ExportRow";
-    /// Name of the set of types of rows in the OpenAPI document.
+    /// Name of the enumeration of row types in the OpenAPI document.
     pub const TYPES_NAME: &str = "ExportRowType";
 
     /// Returns the types of rows.

@@ -160,8 +160,8 @@ impl IdentityProvider {
         Decision::for_change(self, state, "identity_provider.rekey", vec![])
     }
 
-    /// Keeps those proofs of `before` that are of values which are still settings of the provider. Another client
-    /// id ends the proofs of all audiences, too: their tokens were issued to the former client.
+    /// Keeps the proofs of `before` for values that this provider still has in its settings. Another client id
+    /// ends the proofs of all audiences, too: their tokens were issued to the former client.
     fn keep_proofs_of(&mut self, before: &Self, organization: OrganizationId) {
         let domain = |name: &String| {
             let entry = before.domains.iter().find(|entry| entry.domain == *name).cloned();

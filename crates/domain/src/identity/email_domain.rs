@@ -16,7 +16,7 @@ pub const DOMAIN_CHARS: usize = 253;
 const LABEL_CHARS: usize = 63;
 /// Beginning of the TXT record that proves a domain.
 pub const VERIFICATION_PREFIX: &str = "candor-verification=";
-/// Number of bytes of the value of a TXT record, written as hexadecimal digits.
+/// Length of the value in a TXT record, in bytes. The record has these bytes as hexadecimal digits.
 const VALUE_BYTES: usize = 16;
 
 /// Domains of public mailboxes. An address there says nothing about an organization.

@@ -12,7 +12,8 @@ use crate::time::Timestamp;
 pub const MAX_FRESH_SECONDS: i64 = 600;
 /// Shortest use of a key set, in seconds, also if the provider allows less.
 pub const MIN_FRESH_SECONDS: i64 = 60;
-/// Time between two fetches for unknown keys, in seconds, so that foreign tokens cannot drive traffic.
+/// Minimum time between two fetches for unknown keys, in seconds, so that tokens of other issuers cannot cause
+/// many fetches.
 pub const UNKNOWN_KEY_SECONDS: i64 = 60;
 /// Longest use of known keys while fetches fail, in seconds.
 pub const MAX_STALE_SECONDS: i64 = 24 * 60 * 60;

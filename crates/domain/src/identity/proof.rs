@@ -43,7 +43,7 @@ pub enum ProvableValue<'a> {
     },
 }
 
-/// Returns the id of the proof of the domain of an e-mail address. `None` if the domain cannot be proven.
+/// Returns the proof id of the domain in an e-mail address. `None` if the domain cannot be proven.
 #[must_use]
 pub fn proof_id_of_address(email: &str) -> Option<IdentityProofId> {
     let (_, domain) = email.rsplit_once('@')?;
@@ -109,7 +109,7 @@ impl IdentityProvider {
         ProvableValue::Audience { issuer: &self.issuer, audience }.proof_id()
     }
 
-    /// Returns those of the values that the provider has, and that are not proven yet.
+    /// Selects the values that are settings of the provider and are not proven yet.
     #[must_use]
     pub fn select_unproven(&self, values: &ProvenValues) -> ProvenValues {
         let has_domain = |entry: &&EmailDomain| !entry.is_proven && values.domains.contains(&entry.domain);

@@ -60,9 +60,9 @@ fn misspelled_form(plain: &str, known: &[String]) -> Option<String> {
     known.iter().find(is_plain).map(|name| format!("{name}=…"))
 }
 
-/// Returns `true` if the letters and digits of a name are those of a parameter or, in a long enough name, one edit
-/// away from them. Separators and case do not count. `parameter` is a name that the code defines, never one from a
-/// request: the work grows with the product of both lengths.
+/// Returns `true` if a name and a parameter have the same letters and digits, or differ by one edit if the
+/// parameter is long enough. Separators and case do not count. `parameter` is a name that the code defines, never
+/// one from a request: the work grows with the product of both lengths.
 fn is_same_or_misspelled(name: &str, parameter: &str) -> bool {
     let letters =
         |text: &str| text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
