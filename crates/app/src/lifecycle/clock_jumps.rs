@@ -10,7 +10,7 @@ use tokio::time::timeout;
 
 use crate::config::Config;
 
-/// Interval at which the wall clock is compared with the steady clock.
+/// Interval at which the wall clock is compared with the monotonic clock.
 const INTERVAL: Duration = Duration::from_secs(5);
 /// Time that a lease may last beyond the timeout of its attempt.
 const BEYOND_TIMEOUT: Duration = Duration::from_secs(60);

@@ -20,7 +20,7 @@ use crate::private_file::OWNER_ONLY;
 
 /// Name of the file with the removed ids. The file is created when something is removed for the first time.
 pub(super) const REMOVED: &str = "removed";
-/// Size of the reads with which the digest of an existing file is computed again.
+/// Size of each read, in bytes, while the digest of an existing file is computed again.
 const BLOCK_BYTES: usize = 64 * 1024;
 
 /// Open files by the type of their rows.

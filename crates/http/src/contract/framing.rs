@@ -130,7 +130,7 @@ pub(crate) async fn csv(request: &HttpRequest, payload: Payload, time: Duration)
     Ok(bytes)
 }
 
-/// Reasons why a body was not read to its end.
+/// Reason why a body was not read to its end.
 enum BodyError {
     TooLarge,
     Broken,
@@ -154,8 +154,8 @@ const PASSED_OVER_BYTES: u64 = 64 * 1024;
 /// Timeout for reading the body of a refused request.
 const PASSED_OVER_TIME: Duration = Duration::from_secs(2);
 
-/// Reads and discards the body of a refused request. A body of more than 64 KiB, or of unknown size, closes the
-/// connection.
+/// Reads and discards the body of a refused request. A body of more than 64 KiB, or of unknown size, is not read,
+/// and the connection closes.
 pub(crate) async fn pass_over(request: &HttpRequest, mut payload: Payload) {
     let Some(length) = content_length(request).filter(|length| (1..=PASSED_OVER_BYTES).contains(length)) else {
         return;
@@ -216,7 +216,8 @@ fn too_large(most: usize) -> ErrorResponse {
     ErrorResponse::malformed_as(StatusCode::PAYLOAD_TOO_LARGE, message)
 }
 
-/// Requires one of these media types, in UTF-8 and without a content encoding. The message ends with `hint`.
+/// Requires one of these media types, in UTF-8 and without a content encoding. Errors about the media type end
+/// with `hint`.
 pub(crate) fn is_type(headers: &HeaderMap, wanted: &[&str], hint: &str) -> Result<(), ErrorResponse> {
     let refuse_type =
         |message: String| Err(ErrorResponse::malformed_as(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));

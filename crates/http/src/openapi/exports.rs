@@ -38,7 +38,7 @@ const fn data(resource: ExportedResource) -> Schema {
     }
 }
 
-/// Returns the name of the schema of rows of this type: `employee_objective` is `EmployeeObjectiveRow`.
+/// Returns the schema name for rows of this type: `employee_objective` is `EmployeeObjectiveRow`.
 fn row_name(line_type: &str) -> String {
     let capitalize = |word: &str| word[..1].to_uppercase() + &word[1..];
     line_type.split('_').map(capitalize).collect::<String>() + "Row"

@@ -118,8 +118,8 @@ impl Api {
     }
 }
 
-/// Returns the admission of a request: its key or token, and `begun`, the steady time before its caller was looked
-/// up. `access` is the access that the operation needs.
+/// Returns the admission of a request: its key or token, and `begun`, the time of the monotonic clock before the
+/// caller was looked up. `access` is the access that the operation needs.
 pub(crate) fn admission(
     exchange: &Exchange<'_>,
     begun: Duration,

@@ -19,7 +19,7 @@ const UNSCRAMBLE: u64 = 0xf1de_83e1_9937_733d;
 /// Number of hexadecimal digits in a tag.
 const DIGITS: usize = 16;
 
-/// Returns the quoted tag of a version and of the mark of its related data.
+/// Returns the quoted tag for a version and for the mark of related data.
 pub(crate) fn tag(version: Version, mark: u64) -> String {
     let digits = |number: u64| format!("{:0DIGITS$x}", number.wrapping_mul(SCRAMBLE));
     let first = digits(version.0.cast_unsigned());

@@ -34,7 +34,7 @@ struct State {
 
 /// Result of the latest probe of the store.
 struct ProbeResult {
-    /// Steady time at which the probe ended.
+    /// Time of the monotonic clock at which the probe ended.
     at: Duration,
     outcome: Result<(), String>,
 }

@@ -113,7 +113,7 @@ pub enum Success {
     Empty,
     /// One value of this schema.
     One(&'static Schema),
-    /// A page of a list of values of this schema.
+    /// A page of a list, with values of this schema.
     PageOf(&'static Schema),
     /// Lines of JSON, each with a value of this schema.
     Lines(&'static Schema),
