@@ -45,7 +45,7 @@ impl<K: Kind> Default for ExternalIdHolders<K> {
 }
 
 impl<K: Kind> ExternalIdHolders<K> {
-    /// Adds a holder. `is_visible` is `true` if the caller sees it.
+    /// Adds a holder. `is_visible` is `true` if the caller may see the holder.
     pub fn add(&mut self, external_id: &str, id: Id<K>, is_visible: bool) {
         self.0.insert(external_id.to_owned(), Holder { id, is_visible });
     }

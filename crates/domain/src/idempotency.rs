@@ -30,7 +30,7 @@ impl IdempotencyKey {
         Ok(Self(bare.to_owned()))
     }
 
-    /// Returns the key that marks a logout token as used. It has a blank, so no client can send it.
+    /// Returns the key that marks a logout token as used. The key has a blank, so no client can send it.
     #[must_use]
     pub fn from_logout(provider: IdentityProviderId, token_id: &str) -> Self {
         let hash = digest(&SHA256, token_id.as_bytes());

@@ -33,8 +33,8 @@ macro_rules! events {
                 match self { $(Self::$name => events!(@optional Permission $($scope)?),)+ }
             }
 
-            /// Returns the admin context that a caller needs to read events of this type in the feed, as for GET of
-            /// their resource; `None` if no admin context is needed.
+            /// Returns the admin context that a caller needs to read events of this type in the feed. GET of the
+            /// resource in `data` needs the same one. `None` if no admin context is needed.
             #[must_use]
             pub const fn needed_context(self) -> Option<AdminContext> {
                 match self { $(Self::$name => events!(@optional AdminContext $($($context)?)?),)+ }

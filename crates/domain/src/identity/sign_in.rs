@@ -277,7 +277,7 @@ pub enum SignInRefusal {
 }
 
 impl SignInRefusal {
-    /// Returns the reason that the browser learns. It says nothing about people.
+    /// Returns the reason that the browser learns. The reason names nobody and no account.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {
