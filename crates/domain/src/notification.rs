@@ -112,7 +112,7 @@ pub struct Notice {
     pub kind: Type,
     /// The recipients of the notice.
     pub to: Recipients,
-    /// Summary in one line.
+    /// Text for display, in one line.
     pub title: String,
     /// Details, e.g. a reason.
     pub body: String,
@@ -205,8 +205,8 @@ impl Notification {
         caller.bound_to().is_none_or(|own| own == self.recipient_id)
     }
 
-    /// Returns the notification as the caller sees it. Its texts quote the target, so they are shown with the access
-    /// that GET of the target needs.
+    /// Returns the notification as the caller sees it. A caller who may not read the target gets no texts, because
+    /// the texts quote the target.
     #[must_use]
     pub fn shown_to(&self, caller: &Caller) -> VisibleNotification<'_> {
         let has_texts = self.target.read_access().check(caller).is_ok();

@@ -28,8 +28,8 @@ impl Objective {
         require_org_writer(self.scope, caller)
     }
 
-    /// Requires that a caller who sees this objective may take this action. Where reviews are required, the owner
-    /// decides nothing about their own objective, org admins included (decision B5).
+    /// Requires that a caller who sees this objective may take this action. Where reviews are required, owners take
+    /// no decision about their own objectives, even if they are org admins (decision B5).
     ///
     /// # Errors
     /// [`PermissionDenied::AdminRequired`] for an org objective; [`PermissionDenied::OwnReview`].

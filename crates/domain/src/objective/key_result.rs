@@ -59,7 +59,7 @@ pub struct KeyResult {
     pub weight: u8,
     /// Part of the way from `start` to `target`, in percent, rounded down.
     pub progress: u8,
-    /// Value of the last check-in that names the key result.
+    /// Value of the last check-in that names the key result. `None` before the first such check-in.
     #[serde(skip)]
     pub checked: Option<Decimal>,
 }
@@ -98,8 +98,8 @@ impl KeyResult {
 }
 
 impl Objective {
-    /// Returns the objective with the progress that follows from its key results, or from the last check-in that
-    /// states one.
+    /// Returns the objective with its progress computed from the key results. Without key results, its progress is
+    /// that of the last check-in that states a progress.
     #[must_use]
     pub fn with_figures(self) -> Self {
         let quotients: Vec<_> = self.key_results.iter().map(|result| (result.quotient(), result.weight)).collect();

@@ -250,7 +250,7 @@ fn resolve_person(wanted: &Reference<EmployeeKind>, found: &References) -> Resul
     wanted.resolve(|id| found.people.contains_key(id))
 }
 
-/// Resolves the subject: a person who has accepted the invitation, also after leaving (§2.1, decision D2).
+/// Resolves the subject: a person without a pending invitation, also after leaving (§2.1, decision D2).
 fn resolve_subject(wanted: &Reference<EmployeeKind>, found: &References) -> Result<EmployeeId, ValueError> {
     let id = resolve_person(wanted, found)?;
     if found.people.get(&id) == Some(&Status::PendingInvite) {

@@ -119,8 +119,9 @@ impl Employee {
         Ok(Some(self.change_hold(Some(Hold { reason: draft.reason, held_at }), "employee.hold")))
     }
 
-    /// Sets or ends the hold in a restored database according to the ledger. `released_at` is the time at which a hold
-    /// on the person last ended in this database. `None` if the person is erased, or the right hold is there.
+    /// Sets or ends the hold in a restored database according to the ledger. `released_at` is the time at which a
+    /// hold on the person last ended in this database. Returns `None` if the person is erased, or the hold needs no
+    /// change.
     #[must_use]
     pub fn hold_again(&self, ledger: &KnownHold, released_at: Option<Timestamp>) -> Option<Decision<Self>> {
         let hold = KnownHold { hold: self.hold.clone(), released_at }.merge(ledger);

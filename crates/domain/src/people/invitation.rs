@@ -89,7 +89,7 @@ impl State {
     }
 }
 
-/// An invitation of a person. Its token is stored as a hash, and encrypted until the mail with the token was sent.
+/// An invitation of a person. Its token is stored as a hash; a queued mail also has the encrypted token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "members of the contract, decisions G")]
 pub struct Invitation {
@@ -101,7 +101,7 @@ pub struct Invitation {
     pub created_at: Timestamp,
     pub accepted_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
-    /// The mail with the link, if a mail is to be sent.
+    /// The mail with the link, queued or ended. `None` if the invitation is not mailed.
     pub mail: Option<InvitationMail>,
     /// The [`MailCounter`] of the domain that the invitation was for. `None` for older invitations.
     pub domain_hash: Option<[u8; 32]>,

@@ -64,7 +64,8 @@ impl Employee {
         Ok(Decision::for_change(self, state, "employee.deactivate", vec![EventType::EmployeeDeactivated]))
     }
 
-    /// Reactivates a person, who keeps the reporting line and the custom fields (§3.3). API keys from before stay off.
+    /// Reactivates a person, who keeps the reporting line and the custom fields (§3.3). API keys from before the
+    /// deactivation stay off.
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] if the person is not deactivated.

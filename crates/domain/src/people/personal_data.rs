@@ -111,7 +111,7 @@ impl DataSource {
     }
 }
 
-/// One line of an access request.
+/// One row of the data about a person, as a line of the response to `GET /employees/{id}/personal-data`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PersonalDataRow<T> {
     /// Type of the data.
@@ -235,7 +235,7 @@ impl PersonalDataEnd {
     }
 }
 
-/// One line of an access request. Later versions may have further types of lines.
+/// One line of the response to `GET /employees/{id}/personal-data`. Later versions may have further types of lines.
 #[derive(Debug, JsonSchema)]
 #[schemars(untagged)]
 #[expect(missing_docs, reason = "each is named after its line")]

@@ -50,7 +50,8 @@ impl CustomMapping {
         }
     }
 
-    /// Returns `true` if both mappings read the same value, or one reads a part of the other one's value.
+    /// Returns `true` if both mappings read the same value, or if one mapping reads a part of the value of the other
+    /// mapping.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         let is_equal = |one: &Option<String>, other: &Option<String>| match (one, other) {

@@ -130,7 +130,7 @@ impl UserDocument {
         }
     }
 
-    /// Sets the members of an object, each of which may be a path.
+    /// Applies the members of an object to the document. The name of each member may be a path.
     fn merge(
         &mut self,
         schema: &ScimSchema,
@@ -254,7 +254,8 @@ impl UserDocument {
         }
     }
 
-    /// Sets `active`. A value that cannot be read is refused: a person who left would stay active.
+    /// Sets `active`. A value that cannot be read is refused: if it were ignored, a person who left would stay
+    /// active.
     fn set_active(&mut self, verb: PatchVerb, value: Option<&Value>) -> Result<(), ScimError> {
         if verb == PatchVerb::Remove {
             let detail = "`active` is required. Set it to false to deactivate the person.";

@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 /// The change of a person whose manager arrives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ResolvedManager {
-    /// The new manager; `None` if the stored manager stays.
+    /// The change that sets the person's manager; `None` if the stored manager stays.
     pub decision: Option<Decision<Employee>>,
     /// The link without the pending reference.
     pub link: ScimLink,

@@ -256,7 +256,7 @@ impl ProvisioningInput<'_> {
         }
     }
 
-    /// Returns the body of a single write, with the external id if the person has none of another source.
+    /// Returns the body of a single write. It contains the result of [`Self::external_id`], if there is one.
     fn body(&self, clears: bool) -> crate::json::Object {
         let mut body = self.user.employee_body(clears);
         if let Some(external_id) = self.external_id() {

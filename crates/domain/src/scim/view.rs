@@ -84,8 +84,8 @@ impl StoredUser<'_> {
         document
     }
 
-    /// Returns the document after the operations of a PATCH. It has `active` only if an operation sets it: a
-    /// pending person counts as active, and would accept their invitation otherwise.
+    /// Returns the document after the operations of a PATCH. It has `active` only if an operation sets `active`: the
+    /// stored value of a pending person is `true`, and would accept their invitation.
     ///
     /// # Errors
     /// The error of the first operation that is refused.

@@ -353,8 +353,8 @@ fn objectives(
     resolve_included("included_objective_ids", wanted, before, check, problems)
 }
 
-/// Returns the observations of a body. They must be about the same person; archived ones may only be kept, not
-/// added.
+/// Returns the observations of a body. They must be about the person of the summary. Archived observations may be
+/// kept, but not added.
 fn observations(
     wanted: &[Reference<ObservationKind>],
     before: &[ObservationId],

@@ -134,6 +134,6 @@ async fn server_that_cannot_store_is_reported_as_refusing() {
     else {
         return;
     };
-    let full = remaining(&store(&server.url()), QuotaClass::Read).await;
-    assert!(matches!(full, Err(RateLimitStoreError::Refused(_))), "{full:?}");
+    let refused_read = remaining(&store(&server.url()), QuotaClass::Read).await;
+    assert!(matches!(refused_read, Err(RateLimitStoreError::Refused(_))), "{refused_read:?}");
 }

@@ -133,7 +133,7 @@ impl Services {
     /// Commits a change set that is not planned again.
     ///
     /// # Errors
-    /// [`Error::Contended`] if another change was committed first; [`Error::Unavailable`], [`Error::Bug`].
+    /// [`Error::Contended`] if another change was committed first; the errors of [`Services::commit_unless_stale`].
     pub(crate) async fn save(&self, tenant: Tenant, change: ChangeSet) -> Result<(), Error> {
         if self.commit_unless_stale(tenant, change).await? { Ok(()) } else { Err(Error::Contended) }
     }

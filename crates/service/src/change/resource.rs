@@ -103,7 +103,7 @@ impl<T> PendingChange<T> {
         self
     }
 
-    /// Adds ids of new resources of this change, which the caller may see in the response.
+    /// Adds ids of resources that this change creates. The response may show these ids to the caller.
     pub(crate) fn with_visible(mut self, ids: impl IntoIterator<Item = LinkedId>) -> Self {
         self.fresh.extend(ids);
         self

@@ -103,7 +103,7 @@ pub(crate) async fn begin(
     Ok((erasure, writes))
 }
 
-/// Makes due an erasure that waits for the end of a legal hold, so that a worker checks for holds again.
+/// Ends the wait of an erasure for the end of a legal hold: the erasure is due, and a worker checks for holds again.
 pub(crate) async fn resume(services: &Services, tenant: Tenant, erasure: ErasureId) -> Result<(), Error> {
     let set = vec![
         (Column::new("resumes_at", Type::Time), SqlValue::Null(Type::Time)),

@@ -55,7 +55,7 @@ pub struct Reply {
     pub replayed: bool,
     /// Members of the body whose values this request makes, such as a secret. Dry runs show null in their place.
     pub made_members: &'static [&'static str],
-    /// Ids in the body that this request makes, except ids of rows. Dry runs show null in their place.
+    /// New ids in the body that are not ids of rows. Dry runs show null in their place, as for the ids of new rows.
     pub made_ids: Vec<[u8; 16]>,
     /// Value of the cookie that marks the browser of a sign-in; `None` if the response sets no cookie.
     pub browser_cookie: Option<String>,

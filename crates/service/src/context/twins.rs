@@ -7,7 +7,7 @@ use candor_domain::people::Employee;
 use candor_port_storage::{Storage, StorageError, StorageExt};
 use candor_tables::rows;
 
-/// Maximum number of rows of a kind that are read of each data set, and of organizations that are read at once.
+/// Maximum number of twins read per kind and data set. Also the number of organizations per page.
 const MOST: u16 = 100;
 
 /// People, departments and attributes that are found by no address or name, because another row has the same key.

@@ -122,7 +122,7 @@ fn twin_keeps_its_address_until_its_mailbox_changes() {
     assert_eq!(keeps, [(true, true), (false, true)]);
 }
 
-/// Parses a creation with one member replaced or added, and returns its problems.
+/// Parses a creation with one member replaced or added. Returns the draft, or its problems.
 fn parse_draft(field: &str, value: &str) -> Result<Draft, Vec<(String, Code)>> {
     let plain = [("email", r#""ada@example.com""#), ("first_name", r#""Ada""#), ("last_name", r#""Lovelace""#)];
     let mut members: Vec<_> = plain.into_iter().filter(|(name, _)| *name != field).collect();

@@ -78,7 +78,7 @@ mod tests {
             (20, 20, 19, 0, 100, true),
             (20, 20, 1_999, 10_000, 9_000, true),
             (20, 20, 2_000, 10_000, 9_000, false),
-            // At most half of the people, from the first deactivation on.
+            // The percentage applies from the deactivation with the number `at_least` on.
             (50, 1, 0, 1, 1, false),
             (50, 1, 0, 2, 2, true),
             (0, 1, 0, 1_000, 1_000, false),

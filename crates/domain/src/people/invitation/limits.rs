@@ -85,7 +85,7 @@ pub struct MailLimit {
     pub most: u32,
     /// Failure of a mail over the limit.
     pub failure: MailFailure,
-    /// Sentence about the limit for those who invite.
+    /// Sentences about the limit, for clients that invite people.
     message: &'static str,
 }
 
@@ -100,7 +100,7 @@ pub struct SharedMailLimit {
 }
 
 /// Returns the limit of an organization with this number of accepted invitations. `most_at_first` is the limit before
-/// any was accepted.
+/// [`ACCEPTED_TO_TRUST`] invitations are accepted.
 #[must_use]
 pub fn organization_limit(id: OrganizationId, accepted: usize, most_at_first: u32) -> MailLimit {
     let is_trusted = accepted >= ACCEPTED_TO_TRUST.into();

@@ -5,10 +5,10 @@ use crate::people::connector::{IssueDraft, IssueKind, SyncIssue};
 use crate::people::{Role, Status};
 
 impl ProvisioningInput<'_> {
-    /// Refuses a request that takes over an org admin or a person with another address, that changes the address
-    /// or the external id of an org admin, or that reactivates an org admin, until an admin has resolved the issue
-    /// of the request. Reason: a front end may find people by address, so whoever controls the address sees what
-    /// the person may see.
+    /// Refuses a request that needs a confirmation, until an admin has resolved the issue of the request. A
+    /// confirmation is needed to take over an org admin or a person with another address, to change the address or
+    /// the external id of an org admin, and to reactivate an org admin. Reason: a front end may find people by
+    /// address, so whoever controls the address sees what the person may see.
     pub(super) fn require_confirmed_adoption(&self) -> Result<(), Refused> {
         match self.adoption() {
             Some(draft) if self.confirmation().is_none() => {

@@ -1,9 +1,9 @@
 //! Rate limits of keys shared by all instances, with a local fallback while the store fails.
 //!
-//! Requests counted in the store are counted locally as well. So a local decision never admits more of a key
-//! than its limit within the window. For a minute after an outage both counts must admit a request: the store
-//! lacks the local decisions, or a restart has emptied it. All instances together admit no more than the limit;
-//! during an outage, no more than the limit for each instance.
+//! Requests counted in the store are counted locally as well. So local decisions never admit more requests of a key
+//! than its limit within the window. For a minute after an outage both counts must admit a request: the store lacks
+//! the local decisions, or a restart has emptied it. All instances together admit no more than the limit; during an
+//! outage, no more than the limit for each instance.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -302,7 +302,8 @@ impl PersonalData {
         Ok(!page.more || self.after.is_none())
     }
 
-    /// Reads a page of a list. If `with_audit` is set, the entries of the audit log about its rows are next.
+    /// Writes the next page of a list as lines. Returns `true` if the page is the last one. If `with_audit` is set,
+    /// the audit entries about its rows are written before the next page.
     async fn rows<T: Stored + Resource + Sortable>(
         &mut self,
         kind: PersonalDataType,

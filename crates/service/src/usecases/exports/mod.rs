@@ -160,7 +160,7 @@ impl Export {
         }
     }
 
-    /// Reads the next page of rows, with the checkpoint or the last line behind it.
+    /// Reads the next page of rows. A checkpoint follows the rows if one is due; the last line follows the last page.
     async fn page(&mut self) -> Result<Bytes, Error> {
         self.key.check(&self.services).await?;
         let checkpoint_rows = self.services.settings.export_checkpoint_rows;

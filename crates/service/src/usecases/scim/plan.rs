@@ -45,8 +45,9 @@ impl WritePlan {
 }
 
 impl ScimContext {
-    /// Runs a write, then settles its arrival or records the issue of its refusal. With `assumes_new`, the first plan
-    /// assumes a new person. If the first plan is refused or overtaken, later plans look for the person.
+    /// Runs a write. After the commit, sets the managers of people who still wait for them, see [`Arrival`]. After a
+    /// refusal, records its issue. With `assumes_new`, the first plan assumes a new person. If the first plan is
+    /// refused or overtaken, later plans look for the person.
     pub(super) async fn run<F, Fut>(
         &self,
         services: &Services,
@@ -62,7 +63,8 @@ impl ScimContext {
         let take_turn = || turn.get_or_init(|| services.move_lock(self.tenant()));
         let plan_change = async |start: Timestamp| {
             let mut attempt = Attempt { at: start, assumes_new };
-            // A repeated attempt takes the turn for a new person, too: a creation conflicts with a manager's move.
+            // A repeated attempt takes the turn even if it creates a person: a creation conflicts with a move of its
+            // manager.
             if is_repeated.swap(true, Ordering::Relaxed) {
                 take_turn().await;
                 attempt = Attempt { at: services.clock.now(), assumes_new: false };
