@@ -343,7 +343,7 @@ impl<T> SubscriptionQueues<T> {
             || state.rate.is_some() && !state.waiting.is_empty() && self.shares.is_crowded_by_limited(owner, 0)
     }
 
-    /// Returns how many more deliveries the fullest of these queues can take.
+    /// Returns the number of deliveries that the fullest of these queues can still take; `None` without queues.
     pub(crate) fn least_free(&self, queues: &[QueueKey]) -> Option<usize> {
         let free = |queue| {
             let (waiting, depth, _) =

@@ -26,7 +26,7 @@ pub(crate) async fn read(headers: &HeaderMap, mut body: Incoming) -> Result<Byte
     Ok(document.freeze())
 }
 
-/// Returns the time for which a response may be reused, in seconds.
+/// Returns the time for which a response may be reused, in seconds; `None` if the response does not state it.
 pub(crate) fn lifetime(headers: &HeaderMap) -> Option<i64> {
     let directives: Vec<_> =
         headers.get_all(CACHE_CONTROL).iter().filter_map(|value| value.to_str().ok()).collect();

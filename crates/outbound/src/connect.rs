@@ -52,7 +52,8 @@ pub(crate) async fn open(
     Ok((address, Connection { wire, allowance, driver: Arc::new(driver) }))
 }
 
-/// Tries the addresses in order; each gets an equal share of the remaining time.
+/// Connects to the first of these addresses that accepts. Each address gets an equal share of the remaining time.
+/// Returns `None` if no address accepts in its time.
 async fn dial(addresses: &[SocketAddr], deadline: Instant) -> Option<(SocketAddr, TcpStream)> {
     for (tried, address) in addresses.iter().enumerate() {
         let remaining_time = deadline.saturating_duration_since(Instant::now());

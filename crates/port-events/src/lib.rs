@@ -51,8 +51,8 @@ pub struct Attempt {
 /// A transport for webhooks.
 #[async_trait]
 pub trait WebhookTransport: Send + Sync {
-    /// Checks whether a webhook URL may be called for an organization (decision F1). A request that sets the URL
-    /// calls this; every attempt checks again.
+    /// Checks whether a webhook URL may be called for an organization (decision F1). The service calls this for each
+    /// request that sets the URL; every attempt checks again.
     async fn judge(&self, organization: OrganizationId, target: &ReceiverUrl) -> Verdict;
 
     /// Makes one attempt, which ends by its deadline.

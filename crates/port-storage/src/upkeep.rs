@@ -37,7 +37,8 @@ pub trait Upkeep {
     /// this process may lack a key that was added meanwhile. If several processes start on an empty store with
     /// different keys, only one of them succeeds.
     async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()>;
-    /// Replaces all master keys with this one: data sealed by another key is lost.
+    /// Replaces the records of all master keys with this one. Afterwards, a process without the replaced keys may
+    /// start, and cannot open values that they sealed.
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()>;
     /// Deletes at most `most` rows of a tenant from a table of [`candor_tables::schema::test_data`]. While a
     /// person still has a manager, a call for the table of people clears `manager_id` of at most `most` people

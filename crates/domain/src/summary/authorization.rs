@@ -28,10 +28,11 @@ impl Summary {
         if is_only_shared { Err(PermissionDenied::OnlyShared) } else { Ok(()) }
     }
 
-    /// Checks that a caller who sees this summary may take this action. Only the person that the summary is about
-    /// gives feedback, and this person never approves, returns or shares it. Where reviews are required, its author
-    /// never approves it, and a person who changed it may approve it only after another person has submitted it. The
-    /// rules bind org admins too (decision B5).
+    /// Checks that a caller who sees this summary may take this action. Keys that act for no person may take every
+    /// action. Of the people, only the one that the summary is about gives feedback, and this person never approves,
+    /// returns or shares the summary. Where reviews are required, the author never approves it, and a person who
+    /// changed it may approve it only after another person has submitted it. The rules bind org admins too (decision
+    /// B5).
     ///
     /// # Errors
     /// Returns [`PermissionDenied::NotTheSubject`], [`PermissionDenied::AboutOneself`],

@@ -37,8 +37,8 @@ impl Subscription {
         })
     }
 
-    /// Returns the subscription as its events show it: the URL ends with the host, and headers have no values.
-    /// Other receivers get these events, and the rest of the URL may be a secret.
+    /// Returns the subscription as its events show it: the URL has only scheme, host and port, and headers have no
+    /// values. Other receivers get these events, and the rest of the URL may be a secret.
     #[must_use]
     pub fn for_events(&self) -> Self {
         let origin = ReceiverUrl::parse(&self.url).map(|url| url.url().origin().ascii_serialization());

@@ -89,7 +89,7 @@ impl HealthDelta {
         }
     }
 
-    /// Returns this change as the change of an attempt that makes the subscription failing.
+    /// Returns this change of one attempt with the mark that the attempt makes the subscription failing.
     #[must_use]
     pub fn mark_failing(self) -> Self {
         Self { streak: Streak { is_failing: true, ..self.streak }, fails_at: Some(self.last_at), ..self }

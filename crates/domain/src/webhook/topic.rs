@@ -90,8 +90,9 @@ impl Topics {
         })
     }
 
-    /// Returns the topics of which this caller may be sent events with this payload (decision F6). `*` stands for the
-    /// types that the caller may read. If these are all types, the result is `*`, which includes later types.
+    /// Checks that this caller may receive the events of these topics in this payload form (decision F6). Returns the
+    /// topics, with the types that the caller may read in place of `*`. If the caller may read all types, `*` stays,
+    /// and includes later types.
     ///
     /// # Errors
     /// The access that the caller lacks for a type that is an entry of its own.

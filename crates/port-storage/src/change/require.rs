@@ -52,7 +52,8 @@ impl Require {
         Self::Unchanged(RowKey { table: T::TABLE, id: id.to_bytes() }, version)
     }
 
-    /// Requires that the data set has fewer than `most` rows of a table. All of them are counted, so the limit is low.
+    /// Requires that the data set has fewer than `most` rows of a table. All of them are counted, so `most` should be
+    /// low.
     #[must_use]
     pub const fn rows_below<T: Stored>(most: u32) -> Self {
         const { assert!(!T::TABLE.of_organization, "rows are counted in one data set") };

@@ -131,8 +131,8 @@ impl Sight {
         Ok(Self { links, fields })
     }
 
-    /// Removes from the resource what the caller may not see. `fresh` has the ids of new resources of the same
-    /// request, which the caller may see. Returns `true` if something was removed.
+    /// Removes from the resource what the caller may not see. `fresh` has the ids of resources that the same request
+    /// creates; the caller may see these ids. Returns `true` if something was removed.
     fn narrow<T: Resource>(&self, resource: &mut T, fresh: &[LinkedId]) -> bool {
         let mut is_less = false;
         if let Some(links) = &self.links {
@@ -230,7 +230,7 @@ pub(crate) async fn narrow_changes(
     Ok(())
 }
 
-/// A resource without what the caller may not see.
+/// A resource without the parts that are hidden from the caller.
 pub(crate) struct NarrowedResource<T> {
     pub(crate) value: T,
     /// The [`Resource::shown_mark`] of the resource. It differs for each set of remaining ids and fields.
@@ -238,7 +238,7 @@ pub(crate) struct NarrowedResource<T> {
 }
 
 /// Returns the resource without what the caller may not see; `None` if the caller may see all of it. `fresh` has the
-/// ids of new resources of the same request, which the caller may see.
+/// ids of resources that the same request creates; the caller may see these ids.
 pub(crate) async fn narrow_resource<T: Resource>(
     services: &Services,
     context: &RequestContext,

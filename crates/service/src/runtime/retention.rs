@@ -259,7 +259,8 @@ impl Job<'_> {
         self.commit(decision.state, change).await
     }
 
-    /// Commits a change together with the new state of the run.
+    /// Commits a change together with the new state of the run. Returns `false` if another change was committed
+    /// first.
     async fn commit(&mut self, state: RetentionRun, mut change: ChangeSet) -> Result<bool, Error> {
         change.writes.push(Write::put(&Row::at_version(state.clone(), self.run.version)));
         let is_committed = self.services.commit_unless_stale(self.tenant, change).await?;

@@ -178,7 +178,8 @@ struct Selection<'a> {
     chunk: usize,
 }
 
-/// Returns the next people to release that the connector manages, in the order of their ids: at most a chunk.
+/// Returns the next people to release, in the order of their ids: at most a chunk, and only people whom the connector
+/// manages.
 async fn people(
     services: &Services,
     context: &RequestContext,

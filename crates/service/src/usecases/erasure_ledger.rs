@@ -110,8 +110,8 @@ pub enum RepeatedErasure {
     Held,
 }
 
-/// Returns the legal holds, their ends, the erasures and the revocations of API keys of all organizations. The erasures
-/// are read first, so that no hold is missing that keeps data from one of these erasures.
+/// Returns the legal holds, their ends, the erasures and the revocations of API keys of all organizations. The
+/// erasures are read first, so that the ledger has every hold that keeps data from one of its erasures.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`].

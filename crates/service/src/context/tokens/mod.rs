@@ -50,7 +50,7 @@ struct JudgedAccount {
 }
 
 impl Services {
-    /// Returns the caller of a bearer token. With `is_anew`, the rights are read from the store instead of the cache.
+    /// Authenticates a bearer token. With `is_anew`, the rights are read from the store instead of the cache.
     ///
     /// # Errors
     /// [`StorageError`] if the store was needed and did not answer.

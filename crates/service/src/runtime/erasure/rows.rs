@@ -81,6 +81,7 @@ impl Job<'_> {
     }
 
     /// Removes the rows of a list with the values of their audit entries, except those that a legal hold keeps.
+    /// Returns `false` if the erasure was stopped.
     async fn remove<T: Stored + Resource + Sortable + Retained>(
         &self,
         kind: &'static str,
@@ -138,12 +139,13 @@ impl Job<'_> {
     }
 
     /// Removes the check-ins of these objectives, and the parent from the objectives that support one of them.
+    /// Returns `false` if the erasure was stopped.
     async fn unlink_objectives(&self, objectives: &[[u8; 16]]) -> Result<bool, Error> {
         let removal = self.removal();
         Ok(removal.leave_parents(ERASER, objectives).await? && removal.remove_check_ins(objectives).await?)
     }
 
-    /// Removes the notifications to the person.
+    /// Removes the notifications to the person. Returns `false` if the erasure was stopped.
     async fn remove_own_notifications(&self) -> Result<bool, Error> {
         loop {
             if !(self.goes_on)() {
@@ -171,7 +173,7 @@ impl Job<'_> {
         changes
     }
 
-    /// Blanks title and subject of the conversations about the person.
+    /// Blanks title and subject of the conversations about the person. Returns `false` if the erasure was stopped.
     async fn blank_conversations(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let filter = conversation::Filter {
             participant_id: None,
@@ -195,7 +197,7 @@ impl Job<'_> {
     }
 
     /// Blanks title and subject of the conversations about removed resources. No index finds conversations by many
-    /// subjects, so all conversations are read.
+    /// subjects, so all conversations are read. Returns `false` if the erasure was stopped.
     async fn blank_conversations_about_removed(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let removed_ids: HashSet<_> = self.recorded_rows().await?.into_iter().map(|row| row.id).collect();
         let mut last_id = [0; 16];
@@ -275,9 +277,9 @@ impl Job<'_> {
         self.removal().remove_all::<T>(kind, ids).await
     }
 
-    /// Removes the notifications of other people that name the person, or are about the person, the person's API
-    /// keys or messages, or removed resources. Compares the texts of the messages, so it must precede
-    /// [`Job::blank_messages`].
+    /// Removes the notifications of other people that name the person, or are about the person, the person's API keys
+    /// or messages, or removed resources. Compares the texts of the messages, so it must precede
+    /// [`Job::blank_messages`]. Returns `false` if the erasure was stopped.
     pub(super) async fn remove_notifications(&self, mentions: &Mentions) -> Result<bool, Error> {
         let quoted_messages = self.quoted_messages().await?;
         let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
@@ -315,8 +317,9 @@ impl Job<'_> {
         }
     }
 
-    /// Adds to `kept` the conversations with messages of the person that a legal hold of a participant keeps, also
-    /// conversations that the person has left. A hold that begins after the messages were removed keeps nothing.
+    /// Adds to `kept` the conversations that a legal hold of a participant keeps, if they have messages of the
+    /// person, who may have left them. A hold that begins after the messages were removed keeps nothing. Returns
+    /// `false` if the erasure was stopped.
     pub(super) async fn keep_conversations(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let mut page = PageRequest { limit: PIECE, after: None };
         loop {
@@ -348,8 +351,8 @@ impl Job<'_> {
         Ok(rows.into_iter().map(|row| row.value).collect())
     }
 
-    /// Replaces the bodies of the person's messages, except in conversations that a legal hold keeps. The messages keep
-    /// their places.
+    /// Replaces the bodies of the person's messages, except in conversations that a legal hold keeps. The messages
+    /// keep their places. Returns `false` if the erasure was stopped.
     pub(super) async fn blank_messages(&self, kept: &KeptIds) -> Result<bool, Error> {
         let mut page = PageRequest { limit: PIECE, after: None };
         loop {

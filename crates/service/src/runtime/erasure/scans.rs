@@ -41,8 +41,8 @@ impl Job<'_> {
             && self.erase_syncs(mentions, names).await?)
     }
 
-    /// Removes the data of events about the person or removed resources. Their positions stay, so that cursors
-    /// remain valid.
+    /// Removes the data of events about the person or removed resources. Their positions stay, so that cursors remain
+    /// valid. Returns `false` if the erasure was stopped.
     async fn erase_events(&self, mentions: &Mentions) -> Result<bool, Error> {
         let mut last_id = [0; 16];
         loop {
@@ -74,8 +74,8 @@ impl Job<'_> {
         }
     }
 
-    /// Removes replays that name the person or a removed resource. The response to the request for the
-    /// erasure stays.
+    /// Removes replays that name the person or a removed resource. The response to the request for the erasure stays.
+    /// Returns `false` if the erasure was stopped.
     async fn remove_replays(&self, mentions: &Mentions) -> Result<bool, Error> {
         let mut last_key = String::new();
         loop {
@@ -110,7 +110,7 @@ impl Job<'_> {
     }
 
     /// Removes the values of audit entries about the person and the person's API keys. In entries about actions of
-    /// the person, removes name, address and user agent.
+    /// the person, removes name, address and user agent. Returns `false` if the erasure was stopped.
     async fn blank_audit(&self) -> Result<bool, Error> {
         let keys = person_data::keys_of(self.services, self.tenant, self.person).await?;
         let keys: Vec<String> = keys.iter().map(|key| key.value.id.to_string()).collect();
@@ -129,7 +129,8 @@ impl Job<'_> {
         if keys.is_empty() { Ok(true) } else { self.blank_used_keys(&keys).await }
     }
 
-    /// Blanks the values of audit entries about syncs that contain an address or a name of the person.
+    /// Blanks the values of audit entries about syncs that contain an address or a name of the person. Returns
+    /// `false` if the erasure was stopped.
     async fn blank_syncs(&self, mentions: &Mentions) -> Result<bool, Error> {
         let actions = SYNC_ACTIONS.map(ToOwned::to_owned).to_vec();
         let filter = audit::Filter { actions, ..audit::Filter::default() };
@@ -182,7 +183,7 @@ impl Job<'_> {
     }
 
     /// Removes key name, address and user agent from entries of connectors that a key of the person made. No index
-    /// finds these entries, so all are read.
+    /// finds these entries, so all are read. Returns `false` if the erasure was stopped.
     async fn blank_used_keys(&self, keys: &[String]) -> Result<bool, Error> {
         let mut last_id = [0; 16];
         loop {
@@ -218,7 +219,8 @@ impl Job<'_> {
     }
 
     /// Removes issues and results of connectors that contain the address of the person, or a name of the person in
-    /// another system. Issues from a time when another person had the name stay.
+    /// another system. Issues from a time when another person had the name stay. Returns `false` if the erasure was
+    /// stopped.
     async fn erase_syncs(&self, mentions: &Mentions, names: &[String]) -> Result<bool, Error> {
         let mut last_id = [0; 16];
         loop {

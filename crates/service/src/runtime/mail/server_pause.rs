@@ -26,7 +26,7 @@ impl ServerPause {
         self.failures > 0
     }
 
-    /// End of the pause; in the past if there is none.
+    /// Returns the time at which the pause ends; a past time if sending is not paused.
     pub(super) const fn paused_until(&self) -> Duration {
         self.paused_until
     }

@@ -163,7 +163,8 @@ async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(),
     if is_of_database { Ok(()) } else { Err(LedgerFailure::OtherDatabase) }
 }
 
-/// Makes due an erasure that waits for the end of a legal hold, so that a worker checks for holds again.
+/// Ends the wait of an erasure for the end of a legal hold, if it waits: the erasure is due, and a worker checks for
+/// holds again.
 async fn resume(services: &Services, entry: &LedgerEntry) -> Result<(), Error> {
     let tenant = Tenant::live(entry.organization_id);
     let erasure_row = services.store.row::<Erasure>(tenant, entry.id).await?;
