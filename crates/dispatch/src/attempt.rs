@@ -112,7 +112,8 @@ pub fn finish_attempt(
 }
 
 impl DeliveryResult {
-    /// Returns the URL of a receiver that ended its subscription by 410. A test does not count (decision F7).
+    /// Returns the URL of a receiver that ended its subscription by responding with 410. Returns `None` for any other
+    /// result, and for a test (decision F7).
     pub(crate) fn gone_url(&self) -> Option<&str> {
         let AttemptResult::Settled(settled) = &self.result else { return None };
         let is_url_gone =

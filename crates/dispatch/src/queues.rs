@@ -188,7 +188,7 @@ impl<T> SubscriptionQueues<T> {
         self.queues.entry(queue).or_insert_with(State::new);
     }
 
-    /// Changes a queue and the totals that it counts in.
+    /// Changes a queue and the totals that it counts in. Returns the result of `change`; `None` for an unknown queue.
     fn change<R>(&mut self, queue: QueueKey, change: impl FnOnce(&mut State<T>) -> R) -> Option<R> {
         let state = self.queues.get_mut(&queue)?;
         let totals_before = state.totals();

@@ -180,7 +180,7 @@ impl Write {
         Self::Put(AnyRow::from_row(row))
     }
 
-    /// Returns the background worker that has work once this write is saved.
+    /// Returns the background worker that has work once this write is saved, if there is one.
     #[must_use]
     pub const fn wakes(&self) -> Option<BackgroundWorker> {
         match self {

@@ -141,7 +141,8 @@ fn each_within(body: &[u8], range: &KeyRange, mut with: impl FnMut(&[u8], &[u8])
     }
 }
 
-/// Reads an entry. Its key replaces the previous one in `key`.
+/// Reads the next entry: puts its key in place of the previous one in `key`, and returns its encoded numbers. Returns
+/// `None` at the end, and for a malformed entry.
 fn next<'b>(rest: &mut &'b [u8], key: &mut Vec<u8>) -> Option<&'b [u8]> {
     let (common, own) = (take_number(rest)?, take_number(rest)?);
     let (suffix, behind) = rest.split_at_checked(own)?;

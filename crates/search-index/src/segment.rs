@@ -162,8 +162,8 @@ impl SegmentContents {
         Self::make_segment(id, &kept, blocks)
     }
 
-    /// Merges segments. A document that is in several of them gets the terms of all: the order of the segments is
-    /// unknown, and every hit is checked anyway.
+    /// Merges segments; returns `None` if they have no documents. A document that is in several segments gets the
+    /// terms of all: the order of the segments is unknown, and every hit is checked anyway.
     #[must_use]
     pub fn merge(id: [u8; 16], several: &[Self]) -> Option<Self> {
         let mut places: Vec<(DocumentKey, usize, usize)> = vec![];

@@ -63,9 +63,9 @@ impl<M> Dispatcher<M> {
         }
     }
 
-    /// Handles the answer to a call for a rate lease. If another process holds the lease, gives back the waiting
-    /// deliveries of the queue, which that process sends, and returns the result that gives back the delivery of
-    /// the attempt.
+    /// Handles the answer to a call for a rate lease. Returns `None` if this process now holds the lease. If another
+    /// process holds it, gives back the waiting deliveries of the queue, which that process sends, and returns the
+    /// result that gives back the delivery of the attempt.
     pub fn handle_rate_lease(
         &mut self,
         order: &RateLeaseOrder,

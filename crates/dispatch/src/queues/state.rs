@@ -45,7 +45,7 @@ impl<T> State<T> {
         Totals { all, slow, limited_waiting }
     }
 
-    /// Returns the number of waiting deliveries, its limit, and whether the receiver is quick.
+    /// Returns the number of waiting deliveries, its limit, and `true` if the receiver is quick.
     pub(super) fn measures(&self) -> (usize, usize, bool) {
         (self.waiting.len(), self.depth(), self.pace.is_quick())
     }

@@ -159,7 +159,7 @@ impl Action {
 }
 
 /// Creates the notice of an action: to the owner's manager for a submission, to the owner for an approval or a
-/// rejection.
+/// rejection. Returns `None` for other actions.
 fn notice(action: &Action, state: &Objective) -> Option<Notice> {
     let (kind, to, title, body) = match action {
         Action::Submit => {

@@ -118,8 +118,8 @@ impl StringEnum for Expand {
 }
 
 impl Expand {
-    /// Returns the access that a path needs in addition to the access to the person. Departments are read with the
-    /// scopes of employees (decision B3).
+    /// Returns the access that a path needs in addition to the access to the person; `None` if it needs no more.
+    /// Departments are read with the scopes of employees (decision B3).
     #[must_use]
     pub const fn access(self) -> Option<Access> {
         match self {

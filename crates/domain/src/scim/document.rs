@@ -24,7 +24,7 @@ pub struct UserDocument {
     extensions: Vec<(String, Object)>,
 }
 
-/// Returns the boolean that a text states.
+/// Returns the boolean that a text states in any case; `None` for any other text.
 pub(super) fn flag(text: &str) -> Option<bool> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("true") {

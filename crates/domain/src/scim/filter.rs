@@ -19,7 +19,7 @@ pub enum Literal {
 }
 
 impl Literal {
-    /// Returns the boolean, also if it is sent as text.
+    /// Returns the boolean, also if it is sent as text. Returns `None` for any other text.
     #[must_use]
     pub fn as_flag(&self) -> Option<bool> {
         match self {

@@ -184,7 +184,8 @@ const fn whole(schema: ScimSchema) -> ScimPath {
     ScimPath { schema, attribute: None, conditions: None, sub: None }
 }
 
-/// Parses `attribute` or `attribute.sub`. Without a schema, a name of the enterprise extension belongs to that schema.
+/// Parses `attribute` or `attribute.sub`; returns `None` for a malformed text. Without a schema, a name of the
+/// enterprise extension belongs to that schema.
 fn parse_attribute(schema: Option<ScimSchema>, text: &str) -> Option<ScimPath> {
     let (attribute, sub) = match text.split_once('.') {
         Some((attribute, sub)) => (attribute, Some(sub)),

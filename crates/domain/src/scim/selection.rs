@@ -26,7 +26,7 @@ impl UserFilter {
         })
     }
 
-    /// Returns the condition on the manager.
+    /// Returns the text of the condition on the manager, if there is one.
     #[must_use]
     pub fn manager(&self) -> Option<&str> {
         self.0.iter().find_map(|condition| match condition {
@@ -39,7 +39,7 @@ impl UserFilter {
         })
     }
 
-    /// Returns the condition on the status.
+    /// Returns the wanted value of `active`; `None` without a condition on it.
     #[must_use]
     pub fn active(&self) -> Option<bool> {
         self.0.iter().find_map(|condition| match condition {

@@ -108,7 +108,8 @@ pub struct StoredObservation {
     pub is_archived: bool,
 }
 
-/// Checks that a body has both days of a period, in order, or neither.
+/// Returns the period of a body. Adds a problem if the body has only one of the two days, or has them in the wrong
+/// order.
 fn period(start: Option<Date>, end: Option<Date>, fields: &mut Fields) -> Option<(Date, Date)> {
     match (start, end) {
         (Some(start), Some(end)) => {

@@ -42,7 +42,7 @@ struct EventSubject {
 }
 
 impl Subscription {
-    /// Fires `webhook.failing` if it is due. The subscription itself does not change for clients.
+    /// Fires `webhook.failing`; returns `None` if it is not due. The subscription itself does not change for clients.
     #[must_use]
     pub fn report_failing(&self) -> Option<Decision<Self>> {
         self.failing_due?;

@@ -30,7 +30,8 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
     /// Referenced resources that were read for a page.
     type Included;
 
-    /// Returns the additional access that a path needs: the access to the family of the inlined resource.
+    /// Returns the access that a path needs in addition to the access to the resource: that to the family of the
+    /// inlined resource. Returns `None` if the path needs no additional access.
     fn access(path: Self::Path) -> Option<Access>;
 
     /// Returns the number of resources whose references are read together: all of them, or fewer if their

@@ -147,7 +147,7 @@ where
 
 /// Writer of the list envelope of §1: `{"data": […], "next_cursor": …, "has_more": …}`.
 struct Envelope<'a, T> {
-    /// Entries that the page would have without the size limit.
+    /// Number of entries that the page would have without the size limit.
     available: usize,
     /// `true` if the list has entries after those of the page.
     more: bool,

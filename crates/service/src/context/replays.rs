@@ -29,7 +29,8 @@ fn replay_place<'a>(context: &RequestContext, key: &'a IdempotencyKey) -> SealCo
     SealContext { purpose: REPLAY, tenant: Some(context.caller.tenant), row: key.as_str().as_bytes() }
 }
 
-/// Splits off a text with a length prefix; returns it and the remaining bytes.
+/// Splits off a text with a length prefix. Returns the text and the remaining bytes; `None` if the bytes are
+/// malformed.
 fn text(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let (length, rest) = bytes.split_first_chunk::<8>()?;
     let (text, rest) = rest.split_at_checked(usize::try_from(u64::from_be_bytes(*length)).ok()?)?;

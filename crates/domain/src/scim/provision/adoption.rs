@@ -25,7 +25,8 @@ impl ProvisioningInput<'_> {
         self.issues.iter().find(|issue| issue.confirms(self.connector.id, &draft, self.at))
     }
 
-    /// Returns the issue that an admin resolves before the request is accepted.
+    /// Returns the issue that an admin resolves before the request is accepted; `None` if the request needs no
+    /// confirmation.
     fn adoption(&self) -> Option<IssueDraft> {
         let person = self.person?;
         let address = &self.user.email;

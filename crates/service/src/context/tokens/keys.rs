@@ -122,7 +122,8 @@ impl KeyFetch {
         });
     }
 
-    /// Fetches the discovery document and the key set.
+    /// Fetches the discovery document and the key set. Returns the keys, and the time for which they may be reused,
+    /// in seconds, if the provider states it.
     async fn fetch(&self) -> Result<(KeySet, Option<i64>), String> {
         let mut evidence = ProviderEvidence::default();
         let fetch = async |address: String| self.transport.fetch_document(self.organization, &address).await;

@@ -48,7 +48,8 @@ pub async fn log_out(services: &Services, context: &RequestContext) -> Result<Re
     reply
 }
 
-/// Returns the address that ends the session at the provider and leads back to the console.
+/// Returns the address that ends the session at the provider and leads back to the console. Returns `None` for a key
+/// without a provider, and if the provider has no such address or does not answer in time.
 async fn find_end(services: &Services, context: &RequestContext) -> Result<Option<String>, Error> {
     let tenant = Tenant::live(context.caller.tenant.organization);
     let key = services.store.row::<ApiKey>(tenant, context.caller.key).await?;

@@ -92,7 +92,8 @@ impl<'a> PieceBuilder<'a> {
         Self { upload, loaded, plan, rest, at, created: HashSet::new(), most_rows, tree: loaded.tree }
     }
 
-    /// Builds the next piece. Reads the subscriptions each time, because new ones can be created meanwhile.
+    /// Builds the next piece; `None` after the last one. Reads the subscriptions each time, because new ones can be
+    /// created meanwhile.
     pub(super) async fn next(&mut self) -> Result<Option<PlanPiece<'a>>, Error> {
         if self.rest.is_empty() {
             return Ok(None);
