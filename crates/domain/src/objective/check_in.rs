@@ -202,7 +202,7 @@ impl CheckInDraft {
         }
         let is_empty = progress.is_none() && confidence.is_none() && note.is_none() && measurements.is_empty();
         if is_empty && !fields.has_problems() {
-            let message = "is required, or confidence, note or key_results";
+            let message = "is required unless confidence, note or key_results is present";
             fields.problem("progress", ValueError::new(Code::Required, message));
         }
         Some(Self { author, progress, confidence, note, measurements })

@@ -150,7 +150,7 @@ pub(crate) async fn read_expired_page(
     Ok(ExpiredPage { rows, next })
 }
 
-/// Reads a page, and returns the position of the next page.
+/// Returns the resources of a page of a list, and the position of the next page; `None` after the last page.
 async fn read<T: Stored + Resource + Sortable + Retained>(
     services: &Services,
     tenant: Tenant,

@@ -1,5 +1,5 @@
-//! Loads and shows resources as far as the caller sees them, without hidden resources, ids of hidden resources and
-//! custom fields that are shown to others only (decision B5).
+//! Loads and shows resources as far as the caller sees them: without hidden resources, their ids, and hidden custom
+//! fields (decision B5).
 
 use std::collections::BTreeSet;
 

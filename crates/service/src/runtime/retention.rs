@@ -165,7 +165,8 @@ impl Job<'_> {
         self.run.value.index_clean_at.is_some()
     }
 
-    /// Applies all rules. Returns `false` if the run was stopped.
+    /// Applies all rules. Returns `false` if the run has to pause: it was stopped, has used its working time, or
+    /// other workers were faster.
     async fn apply_rules(&mut self, organization: &Organization) -> Result<bool, Error> {
         for rule in RetentionRule::ALL {
             for source in Source::removed_by(*rule) {
@@ -185,7 +186,8 @@ impl Job<'_> {
         Ok(period.map(|period| period.subtract_from(self.now)))
     }
 
-    /// Removes the archived resources of one kind, piece by piece. Returns `false` if the run was stopped.
+    /// Removes the archived resources of one kind, piece by piece. Returns `false` if the run has to pause: it was
+    /// stopped, has used its working time, or other workers were faster.
     async fn remove(
         &mut self,
         organization: &Organization,
@@ -226,8 +228,8 @@ impl Job<'_> {
         Ok(true)
     }
 
-    /// Removes some resources with the values of their audit entries in one commit. Returns `false` if another
-    /// change was committed first or the run was stopped.
+    /// Removes some resources with the values of their audit entries in one commit. Returns `false` if another change
+    /// was committed first, or if the run was stopped or has used its working time.
     async fn remove_piece(
         &mut self,
         rule: RetentionRule,
@@ -271,7 +273,8 @@ impl Job<'_> {
         Ok(is_committed)
     }
 
-    /// Deletes the messages of archived conversations, which get no new ones. Returns `false` if the run was stopped.
+    /// Deletes the messages of archived conversations, which get no new ones. Returns `false` if the run was stopped
+    /// or has used its working time.
     async fn remove_messages(&mut self, conversations: &[ExpiredResource]) -> Result<bool, Error> {
         for conversation in conversations {
             loop {
@@ -298,7 +301,8 @@ impl Job<'_> {
         Ok(true)
     }
 
-    /// Begins the erasure of people who left. Returns `false` if the run was stopped.
+    /// Begins the erasure of people who left. Returns `false` if the run has to pause: it was stopped, has used its
+    /// working time, or another worker completed it.
     async fn erase_people(&mut self, organization: &Organization) -> Result<bool, Error> {
         let rule = RetentionRule::DeactivatedPeople;
         let mut last_position = None;

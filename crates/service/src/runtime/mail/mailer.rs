@@ -264,7 +264,7 @@ impl Mailer {
         }
     }
 
-    /// Takes the result of a job; returns `true` if the mail was attempted.
+    /// Takes the result of a job. Returns `true` if the job attempted the mail, panicked or was cancelled.
     fn take_ended(&mut self, ended: Result<(Id, JobEnd), JoinError>) -> bool {
         let id = ended.as_ref().map_or_else(JoinError::id, |(id, _)| *id);
         // A job that panicked gives its place back, too. Its mail is claimed again when the lease ends.

@@ -120,7 +120,7 @@ async fn pause(
     services.retry(plan).await
 }
 
-/// Consequences of an issue that are saved with the change that caused it.
+/// Consequences of an issue. They are saved with the change that caused the issue.
 #[derive(Debug, Default)]
 pub struct IssueChange {
     /// Writes of the issue.

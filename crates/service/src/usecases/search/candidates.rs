@@ -237,8 +237,8 @@ impl<'a> Candidates<'a> {
         Ok(lookups.filter(has_any).collect())
     }
 
-    /// Returns the documents of each segment with a word that begins with the prefix, restricted to the given
-    /// numbers.
+    /// Returns the documents of each segment that have a longer word with the prefix, but not the prefix as a word;
+    /// see [`PrefixTerm::find_extensions_only`]. Restricted to the given numbers. Drops segments without any.
     async fn look_up_prefix<'s>(
         &mut self,
         segments: Vec<NumberedSegment<'s>>,
