@@ -78,11 +78,11 @@ impl<T> PendingChange<T> {
         self
     }
 
-    /// Adds another new resource, whose events and audit entry are saved in the same commit. Its notices are
-    /// dropped.
+    /// Adds another new resource, whose events and audit entry are saved in the same commit. The notices of its
+    /// decision are dropped.
     ///
     /// # Errors
-    /// [`Error::Bug`] if it cannot be rendered.
+    /// [`Error::Bug`] if the other resource cannot be rendered.
     pub(crate) fn with_resource<U: Resource + Stored>(
         mut self,
         services: &Services,

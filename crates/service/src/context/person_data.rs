@@ -23,7 +23,7 @@ use candor_tables::rows;
 use crate::context::error::Error;
 use crate::context::services::Services;
 
-/// Observations about a person.
+/// Returns the list of the observations about a person.
 pub(crate) fn observations(person: EmployeeId, page: &PageRequest) -> TypedListing<Observation> {
     let filter = observation::Filter {
         employee_id: Some(person),
@@ -33,13 +33,13 @@ pub(crate) fn observations(person: EmployeeId, page: &PageRequest) -> TypedListi
     rows::observations::list(&filter, Viewer::Everything, Observation::DEFAULT, page)
 }
 
-/// Objectives of a family that a person owns.
+/// Returns the list of the objectives of a family that a person owns.
 pub(crate) fn objectives(person: EmployeeId, family: Family, page: &PageRequest) -> TypedListing<Objective> {
     let filter = objective::Filter::owned_by(person, family);
     rows::objectives::list(&filter, Viewer::Everything, Objective::DEFAULT, page)
 }
 
-/// Summaries about a person.
+/// Returns the list of the summaries about a person.
 pub(crate) fn summaries(person: EmployeeId, page: &PageRequest) -> TypedListing<Summary> {
     let filter = summary::Filter {
         employee_id: Some(person),
@@ -49,13 +49,13 @@ pub(crate) fn summaries(person: EmployeeId, page: &PageRequest) -> TypedListing<
     rows::summaries::list(&filter, Viewer::Everything, Summary::DEFAULT, page)
 }
 
-/// Requests for feedback about a person.
+/// Returns the list of the requests for feedback about a person.
 pub(crate) fn assignments(person: EmployeeId, page: &PageRequest) -> TypedListing<Assignment> {
     let filter = assignment::Filter { employee_id: Some(person), ..assignment::Filter::default() };
     rows::assignments::list(&filter, Viewer::Everything, Assignment::DEFAULT, page)
 }
 
-/// Notifications to a person.
+/// Returns the list of the notifications to a person.
 pub(crate) fn notifications(person: EmployeeId, page: &PageRequest) -> TypedListing<Notification> {
     let filter = notification::Filter { recipient_id: Some(person), unread: None };
     rows::notifications::list(&filter, Notification::DEFAULT, page)
@@ -92,7 +92,7 @@ pub(crate) async fn issues_page(
     Ok((page.items, last))
 }
 
-/// Returns the position of an entry in the default order of its list.
+/// Returns the position of an entry in the default order of its list, or `None` if the entry has no value to sort by.
 pub(crate) fn position<T: Sortable + Resource>(entry: &T) -> Option<Position> {
     Some(Position { key: entry.key(T::DEFAULT.by)?, id: entry.id().to_bytes() })
 }

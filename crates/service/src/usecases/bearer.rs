@@ -32,8 +32,8 @@ const ADDRESS_CHANGE: &str = "employee.change_sign_in_address";
 /// The caller of a token, with the token by which it is looked up again.
 pub type BearerCaller = (Arc<Caller>, Arc<BearerToken>);
 
-/// Returns the caller of a bearer token. Links the account if it has no link and the rule of the provider finds its person.
-/// `None` if the token authenticates no person; the cause is counted and logged.
+/// Returns the caller of a bearer token. Links the account of the token if it has no link and the rule of the
+/// provider finds a person for it. `None` if the token authenticates no person; the cause is counted and logged.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].
@@ -65,7 +65,8 @@ pub async fn authenticate_anew(services: &Services, text: &str) -> Result<Option
     })
 }
 
-/// Links the account of a token to the person that the rule of its provider finds.
+/// Links the account of a token to the person that the rule of its provider finds. An active link stays as it is.
+/// Returns the refusal if no person may be linked.
 async fn link(
     services: &Services,
     token: &BearerToken,

@@ -47,7 +47,7 @@ pub(super) async fn begin_session(
     let plan = async |at: Timestamp| {
         let refuse = |refusal: SignInRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
         let row = services.store.row::<IdentityProvider>(sign_in.tenant, sign_in.provider.id).await?;
-        // The code was exchanged with the client id that the provider had then.
+        // A changed client id ends the sign-in, because the code was exchanged with the earlier client id.
         let is_same = |row: &&Versioned<IdentityProvider>| row.value.client_id == sign_in.provider.client_id;
         let Some(provider) = row.as_ref().filter(is_same).filter(|row| row.value.takes_sign_ins()) else {
             return refuse(SignInRefusal::InactiveProvider);

@@ -38,7 +38,8 @@ async fn record_sync(
 }
 
 impl Upload<'_> {
-    /// Creates the connector's changes for a report. Returns `None` if the upload has no connector.
+    /// Creates the change set that records a report at the connector of the upload. Returns `None` if the upload has
+    /// no connector, or if the connector does not exist any more.
     pub(super) async fn connector_change_set(
         &self,
         report: &Report,
