@@ -23,7 +23,7 @@ impl ScimLog {
         self.put(tenant, connector, |pending| pending.push_back(request));
     }
 
-    /// Adds the oldest requests of a connector, which were not stored, before those that came since.
+    /// Adds requests of a connector that could not be stored, before the newer ones.
     fn put_back(&self, tenant: Tenant, connector: ConnectorId, requests: Vec<ScimRequest>) {
         self.put(tenant, connector, |pending| requests.into_iter().rev().for_each(|one| pending.push_front(one)));
     }
@@ -38,7 +38,7 @@ impl ScimLog {
         }
     }
 
-    /// Stores the requests since the last call.
+    /// Stores the requests that are not in the store yet.
     ///
     /// # Errors
     /// [`StorageError`] if the store does not answer; the next call tries again.

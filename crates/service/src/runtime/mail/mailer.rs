@@ -59,7 +59,7 @@ pub struct Mailer {
     parts: Arc<MailerShared>,
     /// Jobs that each send a claimed mail.
     jobs: JoinSet<JobEnd>,
-    /// Tenant of each job, whose mail the job sends.
+    /// Tenant of the mail that each job sends.
     tenants: HashMap<Id, Tenant>,
     /// Number of jobs by tenant.
     shares: HashMap<Tenant, usize>,
