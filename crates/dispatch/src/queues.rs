@@ -55,7 +55,7 @@ pub struct StartedAttempt<T> {
     pub item: T,
     /// End of the delivery's lease.
     pub ends: LeaseDeadline,
-    /// `true` if claims skipped the queue of the delivery before this attempt, and no longer do.
+    /// `true` if claims skipped the queue of the delivery until this attempt started, and do not skip it any more.
     pub makes_room: bool,
     /// Position of the delivery in the order in which this process took deliveries.
     order: u64,

@@ -26,7 +26,7 @@ pub enum InvalidRedisUrl {
     /// The URL has no host.
     #[error("must name a host")]
     Host,
-    /// The URL has a path that is not the number of a database, a query or a fragment.
+    /// The URL has a query, a fragment, or a path that is not the number of a database.
     #[error("must end after the host, or with a database number such as /0")]
     Database,
     /// The user name or password is not UTF-8.

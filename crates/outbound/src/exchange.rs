@@ -80,7 +80,8 @@ impl Connection {
     }
 }
 
-/// Creates an HTTP/1.1 request, which has the host in a header and only the path in the request line.
+/// Creates an HTTP/1.1 request: its request line has only the path and the query of the URL, and a header has the
+/// host.
 fn http1_request(request: OutboundRequest<'_>) -> Result<http::Request<Full<Bytes>>, FailureReason> {
     let url = request.url;
     let host = HeaderValue::from_str(&url[Position::BeforeHost..Position::AfterPort]);

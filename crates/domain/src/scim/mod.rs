@@ -2,8 +2,8 @@
 //!
 //! The module reads the dialects of the identity providers into one form, a [`UserDocument`]. A creation and a
 //! replacement are a document; a PATCH is a list of [`PatchOperation`]s that change a stored document.
-//! [`ScimUser`] is the values of an employee that a document states. Attributes that Candor does not model are
-//! kept and returned as sent.
+//! [`ScimUser`] has the values of an employee that a document states. Attributes that Candor does not model are kept
+//! and returned as sent.
 
 mod cursor;
 mod custom_mapping;

@@ -344,8 +344,8 @@ impl ProvisioningInput<'_> {
         let has_left = decisions.last().is_some_and(|decision| decision.state.status == Status::Deactivated);
         let deactivated_at = (has_left && !had_left).then_some(*at);
         let link_before = self.own_link();
-        // `linked_at` stays while the connector manages the person, also over a removal: [`Self::clears`] sees by it
-        // if the connector created the person.
+        // `linked_at` stays while the connector manages the person, also over a removal. [`Self::clears`] compares it
+        // with the creation of the person, to tell whether the connector created the person.
         let is_managed = self.person.is_some_and(|person| person.connector_id == Some(self.connector.id));
         ScimLink {
             id: self.id,

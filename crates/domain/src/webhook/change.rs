@@ -266,8 +266,8 @@ impl Subscription {
         Ok(decision)
     }
 
-    /// Returns a change for each member that tells what the subscription sends and where. The audit log keeps them
-    /// after the subscription is deleted.
+    /// Returns a change for each member that tells what the subscription sends and where. The audit log keeps these
+    /// changes after the subscription is deleted.
     fn member_changes(&self, change: impl Fn(serde_json::Value) -> Change) -> Changes {
         let members = [
             ("url", json!(without_path(&self.url))),

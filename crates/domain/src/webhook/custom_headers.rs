@@ -169,7 +169,8 @@ fn check_name(name: &str) -> Result<(), ValueError> {
     Ok(())
 }
 
-/// Parses a value: visible ASCII characters with spaces between them. Line ends would add headers.
+/// Parses a value: null removes the header, and a masked value keeps it. Any other value has visible ASCII characters
+/// with spaces between them, because line ends would add headers.
 fn parse_value(value: &Value) -> Result<HeaderChange, ValueError> {
     let text = match value {
         Value::Null => return Ok(HeaderChange::Remove),

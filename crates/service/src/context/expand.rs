@@ -40,7 +40,7 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
         usize::MAX
     }
 
-    /// Reads the references of these resources: one read per path, for any number of resources.
+    /// Reads the resources that these resources refer to: one read per path, for any number of resources.
     async fn find(
         services: &Services,
         context: &RequestContext,

@@ -173,7 +173,7 @@ pub struct Services {
     /// Turns of requests with large bodies. They are separate from those of `large_work`, because such a request keeps
     /// its turn while its use case takes turns of `large_work`.
     pub large_bodies: LargeWork,
-    /// Turns of uploads of many people, each of which holds the stored people of its file.
+    /// Turns of uploads of many people. Each such upload holds the stored people of its file in memory.
     pub uploads: LargeWork,
     /// Permits of the running exports.
     pub(crate) export_permits: ExportPermits,

@@ -59,7 +59,7 @@ fn milliseconds_ahead(clock: &dyn Clock) -> i64 {
 }
 
 /// Makes deliveries, mails and erasures due now if a clock that was ahead delayed them. `longest` is the longest
-/// duration for which a worker takes a lease: a lease that would end later than `longest` from now ends then.
+/// duration for which a worker takes a lease: the end of a later lease is set to `longest` from now.
 ///
 /// # Errors
 /// [`Error::Unavailable`], [`Error::Bug`]; another call repeats the correction.

@@ -206,8 +206,8 @@ fn require_new_open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Requir
     after.iter().filter(|id| !before.contains(id)).map(|id| Require::open::<Attribute>(*id)).collect()
 }
 
-/// Returns the stored state of the people and attributes that new observations refer to, and the observations with
-/// the same external ids.
+/// Returns the stored state of the people and attributes that new observations refer to, and the stored observations
+/// that have an external id of the new ones.
 pub(crate) async fn find_named(
     services: &Services,
     context: &RequestContext,

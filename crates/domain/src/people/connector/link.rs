@@ -58,7 +58,7 @@ impl ScimLink {
         format!("{connector}:{external_id}")
     }
 
-    /// Returns the value by which the links of a connector that wait for this manager are found. The reference may be an
+    /// Returns the value by which a connector's links that wait for this manager are found. The reference may be an
     /// e-mail address, and is compared as one.
     #[must_use]
     pub fn manager_key(connector: ConnectorId, manager_ref: &str) -> String {

@@ -123,8 +123,8 @@ impl Limits {
         if !of_key.admitted {
             return of_key;
         }
-        // Counted now, and not before: a request that is refused for its key must not use up the quota of all keys.
-        // Meanwhile, other keys may have used up the rest of that quota.
+        // The quota of the organization counts the request only now: a request that is refused for its key must not
+        // use up the quota of all keys. Meanwhile, other keys may have used up the rest of the organization's quota.
         let of_all = count_in_organization(Window::admit);
         if of_all.admitted { of_key } else { of_all }
     }

@@ -109,7 +109,7 @@ fn read(services: &Services, context: &RequestContext, params: Params) -> Result
     Ok(request)
 }
 
-/// Records the beginning or the continuation of an export in the audit log, and returns its time.
+/// Records the beginning or the continuation of an export in the audit log, and returns the time of the entry.
 async fn record(
     services: &Services,
     context: &RequestContext,

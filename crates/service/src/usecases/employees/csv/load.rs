@@ -96,7 +96,8 @@ pub(super) async fn names(services: &Services, tenant: Tenant, known: &StoredRow
     let departments: Vec<_> = known.people.iter().filter_map(|person| person.department_id).collect();
     let departments = services.store.rows::<Department>(tenant, &departments).await?;
     let mut people = HashMap::with_capacity(managers.len());
-    // In parts, of which only the addresses are kept: so many whole people would not fit into memory.
+    // Reads the managers in parts and keeps only their addresses, because the rows of all managers may not fit into
+    // memory.
     for part in managers.chunks(IDS_AT_A_TIME) {
         let part = services.store.rows::<Employee>(tenant, part).await?;
         people.extend(part.into_iter().map(|manager| (manager.value.id, manager.value.email)));
