@@ -1,8 +1,9 @@
 //! Opens connections to vetted addresses of other systems, and sends requests over them, within limits that a peer
 //! cannot exceed.
 //!
-//! Every attempt looks up the host and refuses it if any address is not public ([`policy`]). It then connects to one of
-//! these addresses. Redirects are not followed, and proxies are not used.
+//! Every attempt looks up the host and refuses it if any address is neither public nor in a network that the operator
+//! trusts ([`policy`]). It then connects to one of these addresses. Redirects are not followed, and proxies are not
+//! used.
 
 mod connect;
 mod connection;

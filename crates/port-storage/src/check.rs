@@ -42,9 +42,9 @@ impl ChangeSet {
     /// Returns the conditions under which this change set can be committed: the required ones, versions, and
     /// unique values.
     ///
-    /// Three parts of a commit have no conditions here. Rows that a change set refers to were read for its
-    /// decision, and are never deleted. Ids of events, audit entries and notifications are new. Promised attempts
-    /// of deliveries belong to operations without dry runs.
+    /// Three parts of a commit have no conditions here. The rows that a change set refers to were read for its
+    /// decision. Ids of events, audit entries and notifications are new. Promised attempts of deliveries belong to
+    /// operations without dry runs.
     ///
     /// # Errors
     /// Returns [`RowWriteError`] if a row cannot be encoded.

@@ -73,7 +73,7 @@ impl From<ScimError> for Refused {
     }
 }
 
-/// The identifiers of a user, which name it in an issue.
+/// The identifiers of a user, by which an issue names the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UserIdentity<'a> {
     /// Name by which the identity provider knows the person.

@@ -25,8 +25,9 @@ use crate::context::error::Error;
 use crate::context::holds::{HeldPeople, check_in_authors};
 use crate::context::services::Services;
 
-/// Order of the archived resources: the longest archived first. Archived resources never change, so `updated_at` is
-/// the time of the archiving.
+/// Order of the archived resources: the longest archived first. `updated_at` is the time of the archiving: an
+/// archived resource does not change any more, except that an objective may lose its parent, which moves `updated_at`
+/// by a millisecond.
 const ORDER: Sort = Sort::ascending_by(SortBy::UpdatedAt);
 
 /// A kind of archived resources that a rule removes.

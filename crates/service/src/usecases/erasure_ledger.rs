@@ -1,11 +1,11 @@
 //! The ledger of erasures, which repeats them in a database that was restored from an older backup (decision H4).
 //!
-//! A ledger is a file of JSON lines: `header`, a `revocation` for each revoked API key, a `release` for the last end of a
-//! hold on each person, a `hold` for each legal hold, an `erasure` for each erasure, and `end` with their number. It
-//! contains ids and times only. Each line between `header` and `end` carries a seal of the master key. An erasure
-//! without a valid seal is repeated only if the operator names it. A ledger is refused if a revocation, a release or a
-//! hold has no valid seal. Keys are revoked first, and then holds are set and ended, since holds keep data from the
-//! erasures.
+//! A ledger is a file of JSON lines: `header`, a `revocation` for each revoked API key, a `release` for the last end
+//! of a hold on each person, a `hold` for each legal hold, an `erasure` for each erasure, and `end` with their
+//! number. The lines have ids and times in plain text. Each line between `header` and `end` carries a seal of the
+//! master key; the seal of a hold also has the reason, encrypted. An erasure without a valid seal is repeated only if
+//! the operator names it. A ledger is refused if a revocation, a release or a hold has no valid seal. Keys are
+//! revoked first, and then holds are set and ended, since holds keep data from the erasures.
 
 mod apply;
 mod form;

@@ -139,8 +139,8 @@ impl Tokens {
         provider
     }
 
-    /// Returns the cache of a provider's keys; creates it at the first call. Only proven providers get one, so this map
-    /// needs no bound.
+    /// Returns the cache of a provider's keys; creates it at the first call. Only proven providers get a cache, so
+    /// this map needs no bound.
     pub(super) fn keys_of(&self, provider: IdentityProviderId) -> Arc<ProviderKeys> {
         Arc::clone(lock(&self.keys).entry(provider).or_default())
     }

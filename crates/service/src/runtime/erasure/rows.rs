@@ -317,9 +317,9 @@ impl Job<'_> {
         }
     }
 
-    /// Adds to `kept` the conversations that a legal hold of a participant keeps, if they have messages of the
-    /// person, who may have left them. A hold that begins after the messages were removed keeps nothing. Returns
-    /// `false` if the erasure was stopped.
+    /// Adds to `kept` the conversations with messages of the person that a legal hold of a participant keeps. The
+    /// person may have left these conversations. A hold that begins after the messages were removed keeps nothing.
+    /// Returns `false` if the erasure was stopped.
     pub(super) async fn keep_conversations(&self, kept: &mut KeptIds) -> Result<bool, Error> {
         let mut page = PageRequest { limit: PIECE, after: None };
         loop {

@@ -76,9 +76,10 @@ pub async fn create(
         let write = Write { kind: WriteKind::Create, user: &user, id, stored: loaded_user.as_ref(), holders };
         context.plan(services, &connector, &write, projection, at).await
     };
-    // A provider looks for a person before it creates them, so the first attempt assumes a new person. If an identifier
-    // is taken, the commit fails, and the next attempt looks for the holders. A `userName` other than the address may
-    // be the address of another person, which no unique key prevents.
+    // A provider looks for a person before it creates them, so the first attempt assumes a new person. If an
+    // identifier is taken, the commit fails, and the next attempt looks for the holders. The first attempt looks for
+    // them too if the `userName` is not the address: another person may have it as their address, which no unique key
+    // prevents.
     let assumes_new = user.user_name_key() == address_key(&user.email);
     context.run(services, &connector.connector, assumes_new, plan).await
 }

@@ -32,8 +32,8 @@ pub struct SignInUrl<'a> {
 /// sign-in of the browser.
 ///
 /// # Errors
-/// Invalid fields. Not found, the same error without a console, without a provider, and for a provider whose discovery
-/// document cannot be used; see [`Error`].
+/// Invalid fields. Not found, as one error for a service without a console, for a person without a provider, and for
+/// a provider whose discovery document cannot be used; see [`Error`].
 pub async fn begin(services: &Services, cookie: Option<&str>, body: Object) -> Result<Reply, Error> {
     let draft = SignInDraft::parse(body)?;
     if !services.settings.has_console {

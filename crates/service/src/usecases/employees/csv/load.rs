@@ -89,7 +89,7 @@ fn by_person(newest: Vec<Versioned<Invitation>>) -> HashMap<EmployeeId, Versione
     newest.into_iter().map(|invitation| (invitation.value.employee_id, invitation)).collect()
 }
 
-/// Returns the addresses of people's current managers and the names of their departments, which only a dry run needs.
+/// Returns the addresses of people's current managers and the names of their departments. Only a dry run needs them.
 pub(super) async fn names(services: &Services, tenant: Tenant, known: &StoredRows) -> Result<PersonNames, Error> {
     let managers: BTreeSet<_> = known.people.iter().filter_map(|person| person.manager_id).collect();
     let managers: Vec<_> = managers.into_iter().collect();
