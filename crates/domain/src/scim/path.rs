@@ -68,7 +68,7 @@ impl ScimPath {
 
     /// Parses the name of a member of a schema's object, which may have a sub-attribute and conditions.
     pub(super) fn parse_in(schema: &ScimSchema, text: &str) -> Result<Self, ScimError> {
-        // Attributes of an extension may have the names of core attributes.
+        // A plain name belongs to the extension, because its attributes may have the names of core attributes.
         let is_own = *schema != ScimSchema::Core && !is_urn(text);
         Self::parse_below(is_own.then_some(schema), text.trim())
     }

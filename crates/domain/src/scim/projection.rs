@@ -22,7 +22,7 @@ pub enum Projection {
 }
 
 fn paths(name: &str, text: &str) -> Result<Vec<ScimPath>, ScimError> {
-    // Each path is compared with each member of each resource.
+    // The number of paths is limited, because each path is compared with each member of each resource.
     if text.split(',').count() > MOST_PATHS {
         return Err(ScimError::value(format!(
             "`{name}` has more than {MOST_PATHS} names. Select fewer attributes."

@@ -49,7 +49,8 @@ impl ProvisioningInput<'_> {
                 format!("The person of this request is an org admin with another address than `{address}`")
             }
         };
-        // The holder of the keys may be another human than the owner of the new address.
+        // The issue mentions API keys if the address is new: the holder of the keys may be another human than its
+        // owner.
         let keys = if is_own {
             ""
         } else {

@@ -67,8 +67,8 @@ pub async fn upsert(
     }
     let request = UploadRequest::parse(params)?;
     let (ignored, bytes) = (request.ignore_columns, body.len());
-    // A parsed file takes some five times its bytes, and the stored people of its rows up to 32 MiB. Work in pieces also
-    // holds a thread.
+    // A large file waits for a turn, which bounds memory and threads: a parsed file takes some five times its bytes,
+    // the stored people of its rows take up to 32 MiB, and work in pieces holds a thread.
     let mut turn = None;
     if bytes > SMALL_BYTES {
         turn = Some(services.uploads.turn(context.caller.tenant).await?);
