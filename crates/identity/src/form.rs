@@ -38,7 +38,8 @@ pub(crate) fn write(exchange: &CodeExchange, headers: &mut HeaderMap) -> Bytes {
     Bytes::from(form.finish())
 }
 
-/// Returns the value of `Authorization`. Both parts are encoded as in a form, so that they may have any character.
+/// Returns the value of `Authorization`. Client id and secret are encoded as in a form, so that they may have any
+/// character.
 fn basic(client_id: &str, secret: &Secret) -> Option<HeaderValue> {
     let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
     let credentials = format!("{}:{}", encode(client_id), encode(secret.reveal()));

@@ -79,7 +79,8 @@ impl PatchOperation {
     }
 }
 
-/// Returns the object that a text holds as JSON. Some providers send the value of an operation in this form.
+/// Returns the object that a text holds as JSON; `None` for any other value. Some providers send the value of an
+/// operation in this form.
 fn object_in_text(value: &Value) -> Option<Value> {
     let Value::Text(text) = value else { return None };
     if !text.trim_start().starts_with('{') {

@@ -56,7 +56,8 @@ pub struct AttemptResponse {
 }
 
 impl AttemptResponse {
-    /// Returns the delay of the next attempt that the receiver requests (decision F2).
+    /// Returns the delay of the next attempt that the receiver requests (decision F2); `None` if it requests none, or
+    /// if the status is neither 429 nor 503.
     fn requested_delay(&self) -> Option<RequestedPause> {
         self.retry_after.filter(|_| matches!(self.status, 429 | 503))
     }

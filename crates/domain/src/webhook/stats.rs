@@ -223,7 +223,7 @@ fn by_reason(counts: &[AttemptCount]) -> Vec<ReasonCount> {
     reasons
 }
 
-/// Returns the smallest duration that at least `percent` of the attempts did not exceed.
+/// Returns the smallest duration that at least `percent` of the attempts did not exceed; `None` without attempts.
 fn percentile(durations: &BTreeMap<u32, u64>, percent: u64) -> Option<u32> {
     let all: u64 = durations.values().sum();
     let rank = (all * percent).div_ceil(100);

@@ -138,8 +138,9 @@ impl Authenticator {
         Ok(self.admit(key, now, is_admitted))
     }
 
-    /// Returns the caller of a client's key with the rights that the store has now, without the cache. A cached caller
-    /// could still have rights that the person of the key has just lost.
+    /// Returns the caller of a client's key with the rights that the store has now, or `None` if the key is refused.
+    /// The cache is not used, because a cached caller could still have rights that the person of the key has just
+    /// lost.
     ///
     /// # Errors
     /// [`StorageError`] if the store did not answer.

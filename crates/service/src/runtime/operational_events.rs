@@ -71,7 +71,7 @@ pub async fn expiring_keys(services: &Services, goes_on: impl Fn() -> bool) -> R
     Ok(own + keys_by(services, || rows::api_keys::PREVIOUS_EXPIRING_DUE, &goes_on).await?)
 }
 
-/// Fires the events of keys whose due time is in this column.
+/// Fires the events of keys whose due time is in this column. Returns the number of events that were fired.
 async fn keys_by(
     services: &Services,
     column: impl Fn() -> LookupColumn<ApiKey>,

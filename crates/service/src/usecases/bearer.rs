@@ -54,7 +54,8 @@ pub async fn authenticate(
     authenticate_anew(services, text).await
 }
 
-/// Returns the caller of a bearer token with the rights that the store has now. Links no account.
+/// Returns the caller of a bearer token with the rights that the store has now, or `None` if the token is refused or
+/// its account has no link. Links no account.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].

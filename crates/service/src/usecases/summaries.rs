@@ -94,7 +94,8 @@ impl Expandable for Summary {
     }
 }
 
-/// Returns the resources that were found, in the order in which the summary includes them.
+/// Returns the resources that were found, in the order in which the summary includes them. `None` if the request does
+/// not ask for them.
 fn list_included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>, T>>) -> Option<Vec<&'a T>> {
     found.map(|all| ids.iter().filter_map(|id| all.get(id)).collect())
 }

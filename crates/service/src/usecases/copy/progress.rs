@@ -19,7 +19,8 @@ pub(super) struct TableProgress {
 }
 
 impl TableProgress {
-    /// Returns the stored progress of a table, or no progress if its copy has not begun.
+    /// Returns the stored progress of a table, or an empty one if the copy has not begun or the stored text is
+    /// invalid.
     pub(super) fn parse(progress: &CopyProgress, table: &CopyTable) -> Self {
         let table_progress = progress.get(&name(table)).and_then(|progress| serde_json::from_str(progress).ok());
         table_progress.unwrap_or_default()
@@ -38,7 +39,7 @@ impl TableProgress {
         }
     }
 
-    /// Returns the key after which the copy continues.
+    /// Returns the key after which the copy continues; `None` if no row was copied.
     ///
     /// # Errors
     /// [`StorageError::Corrupt`] if the stored key is invalid.

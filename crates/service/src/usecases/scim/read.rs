@@ -244,7 +244,8 @@ impl ScimContext {
         Ok(UserPage { people: PagePeople::Loaded(users), total, has_more: false, is_cursor: false })
     }
 
-    /// Returns the person that the filter's condition on the manager names.
+    /// Returns the person that the filter's condition on the manager names; `None` if there is no such condition or
+    /// person.
     async fn manager_of_filter(
         &self,
         services: &Services,

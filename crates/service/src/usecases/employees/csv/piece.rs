@@ -157,8 +157,8 @@ impl<'a> PieceBuilder<'a> {
         Ok((change, count))
     }
 
-    /// Returns the condition that an active org admin without a row in the file is unchanged at commit time. The
-    /// versions of org admins with a row in the file are conditions already.
+    /// Returns the condition that an active org admin without a row in the file is unchanged at commit time; `None`
+    /// if each of the loaded org admins has a row. The versions of org admins with a row are conditions already.
     fn other_admin(&self) -> Option<Require> {
         let is_other = |(admin, _): &(&EmployeeId, &Version)| !self.loaded.versions.contains_key(admin);
         self.loaded
