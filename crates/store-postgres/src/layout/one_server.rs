@@ -138,7 +138,7 @@ impl Layout for OneServer {
         vec![sql]
     }
 
-    /// Returns `Any`: a tenant without subscriptions costs one lookup in a small index.
+    /// Returns `Any`: an assumption would save only one lookup in a small index.
     fn expected_subscribers(&self) -> ExpectedSubscribers {
         ExpectedSubscribers::Any
     }

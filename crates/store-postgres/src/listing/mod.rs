@@ -52,8 +52,8 @@ impl PostgresStore {
         self.answer(asked, page::sql(asked.tenant, &parts), goes_far).await
     }
 
-    /// Runs the statement of a page: on a shared connection if its cost is bounded, else on a connection for slow
-    /// reads.
+    /// Runs the statement of a page. If its cost is bounded, [`Self::read_sized`] runs the statement, else it runs on
+    /// a connection for slow reads.
     async fn answer(&self, asked: &PageLists<'_>, sql: Sql, goes_far: bool) -> Read<Vec<AnyStored>> {
         let Some(first) = asked.listings.first() else { return Ok(vec![]) };
         let (tenant, kind, count) = (asked.tenant, first.kind, usize::from(first.limit) + 1);

@@ -92,7 +92,8 @@ struct Node {
 }
 
 impl Nodes {
-    /// Creates the set of one server: the only one, or the only node of a cluster that the URL names.
+    /// Creates a set with one server: a server that is no cluster, or a cluster of which the URL names one node.
+    /// [`Nodes::for_cluster`] replaces this set if the URL names several nodes.
     pub(crate) fn single_server(connections: Connections) -> Self {
         Self::new(vec![Node { name: String::new(), connections, watch: None }])
     }

@@ -1,4 +1,5 @@
-//! Reads of the port with statements of their own.
+//! Reads of the storage port other than lists, each with its own SQL statement. Module [listing](crate::listing)
+//! has the lists.
 
 pub(crate) mod erasing;
 mod everyone;

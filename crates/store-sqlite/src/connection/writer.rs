@@ -185,7 +185,8 @@ impl Writer {
         rest
     }
 
-    /// Returns the number of executed tasks, and the remaining ones.
+    /// Executes tasks in one transaction and sends each executed task its result. Returns the number of executed
+    /// tasks, and the remaining tasks.
     fn group(&mut self, mut group: Vec<QueuedTask>) -> (usize, Vec<QueuedTask>) {
         let result = {
             let _gate = self.gate.as_ref().map(|gate| gate.write().unwrap_or_else(PoisonError::into_inner));

@@ -210,8 +210,8 @@ async fn move_decided_on_an_older_tree_is_stale(world: CaseContext) {
     assert_eq!(elsewhere.tree().await, version_before, "each tenant has its own tree");
 }
 
-/// A lower chain of people fits below an upper chain, but not with one more person at its end. The move of the lower
-/// chain and the hire of a person at its end, committed at once, must not both succeed.
+/// Requires that one of two concurrent changes fails if both together exceed the maximum reporting depth: the move of
+/// a chain of people below another chain, and the hire of a person at the end of the moved chain.
 async fn lines_beyond_the_greatest_depth_are_stale(world: CaseContext) {
     let chain = async |length: u32| {
         let mut ids = vec![world.hire().await.id];
