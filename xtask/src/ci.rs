@@ -4,7 +4,7 @@
 //! The result depends on the commit alone: random tests have fixed seeds here. `cargo xtask explore` draws new seeds
 //! and runs the long checks.
 
-use crate::inputs::Inputs;
+use crate::inputs::PassedChecks;
 use crate::process::{Outcome, WRAPPER, run as run_program};
 use crate::steps::{FinishedStep, Step, xtask};
 use std::collections::VecDeque;
@@ -92,7 +92,7 @@ pub(crate) fn run() -> Outcome {
         return run_program(xtask(&["ci"]).envs(CLIPPY));
     }
     let start = Instant::now();
-    let inputs = Inputs::load()?;
+    let passed_checks = PassedChecks::load()?;
     let mut finished_steps = vec![];
     for step in &FIRST {
         let result = step.run_and_show();
@@ -106,7 +106,7 @@ pub(crate) fn run() -> Outcome {
     let lane_results = Mutex::new(vec![]);
     let work = || {
         while let Some((place, step)) = lock(&queue).pop_front() {
-            let result = inputs.run_unless_passed(step);
+            let result = passed_checks.run_unless_passed(step);
             lock(&lane_results).push((place, result));
         }
     };
@@ -120,7 +120,7 @@ pub(crate) fn run() -> Outcome {
         done.show();
         finished_steps.push(done);
     }
-    let docs = inputs.document_changed_crates();
+    let docs = passed_checks.document_changed_crates();
     docs.show();
     finished_steps.push(docs);
     conclude(&finished_steps, start)

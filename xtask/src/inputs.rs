@@ -1,6 +1,6 @@
-//! Inputs of checks. The gate skips a check whose inputs are unchanged since it passed on this machine. If the
-//! cache is empty, the gate also skips slow checks and records their inputs, as if they had passed: `cargo xtask
-//! explore` runs these checks.
+//! Record of passed checks and their inputs. The gate skips a check whose inputs are unchanged since it passed on
+//! this machine. If the cache is empty, the gate also skips slow checks and records their inputs, as if they had
+//! passed: `cargo xtask explore` runs these checks.
 
 use crate::ci::BESIDE;
 use crate::packages::fingerprint;
@@ -14,7 +14,8 @@ use std::path::PathBuf;
 const COMMON: [&str; 3] = ["Cargo.toml", ".cargo", "tests/outside/api.py"];
 const DOCS: &str = "documentation of the code";
 
-pub(crate) struct Inputs {
+/// Record of the checks that passed on this machine, each with the fingerprint of its inputs.
+pub(crate) struct PassedChecks {
     workspace: Workspace,
     /// Folder with a file for each check that passed, or that was skipped in an empty cache. The file contains the
     /// fingerprint of its inputs.
@@ -26,7 +27,7 @@ pub(crate) struct Inputs {
 /// Reason to skip a check in an empty cache.
 const NEW: &str = "the cache has no run to compare with; `cargo xtask explore` runs this step";
 
-impl Inputs {
+impl PassedChecks {
     pub(crate) fn load() -> Outcome<Self> {
         let workspace = Workspace::load()?;
         let record_folder = workspace.target_directory.join("gate");

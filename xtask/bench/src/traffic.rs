@@ -208,8 +208,8 @@ fn observation_body(person: EmployeeId, tags: &[AttributeId]) -> Value {
     json!({"employee_id": person, "type": "strength", "observation": usual_text(), "attribute_ids": tags})
 }
 
-/// Returns the generator for the request with this number. No turn uses its seed, so that no turn sends the same
-/// request by chance.
+/// Returns the random generator of the request with this number. Its seeds differ from those of the turns of a
+/// comparison, so that random traffic does not repeat these requests by chance.
 fn generator_for(number: u32) -> Random {
     Random::from_seed(u64::MAX / 3 + u64::from(number))
 }

@@ -155,7 +155,7 @@ async fn endless_head_times_out_behind_pipelined_requests() {
 }
 
 #[tokio::test]
-async fn pipelined_bodies_and_connection_ends_are_accepted() {
+async fn pipelined_requests_with_bodies_and_close_are_accepted() {
     let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
     let file = "email,first_name,last_name\r\nada@example.com,Ada,Moreau\r\n";
     let head = format!("host: x\r\nauthorization: Bearer {}\r\n", listener.key);

@@ -29,7 +29,7 @@ impl Clock for AdvancingClock {
 }
 
 /// Creates a service on the same store whose clock advances by ten seconds on every read.
-fn with_slow_clock(world: &TestServices) -> Services {
+fn with_advancing_clock(world: &TestServices) -> Services {
     let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::new(AdvancingClock(ManualClock::starting_at(NOON))));
     let settings = ServiceSettings::with_public_url("http://localhost:8080".to_owned());
@@ -45,7 +45,7 @@ fn of_test_data(world: &TestServices) -> RequestContext {
 #[tokio::test]
 async fn long_test_data_reset_reports_a_rest_and_resumes() {
     let world = TestServices::new().await;
-    let (services, context) = (with_slow_clock(&world), of_test_data(&world));
+    let (services, context) = (with_advancing_clock(&world), of_test_data(&world));
     departments::create(&world.services, &context, body(r#"{"name":"Care"}"#)).await.unwrap();
     let mut answers = vec![];
     while answers.last() != Some(&true) {

@@ -138,7 +138,7 @@ async fn agree(kind: usize, steps: Vec<Step>) {
     let mut model =
         Model { json: creation, state: "proposed", held_back: false, review: "optional", begins: 3, today: 0 };
     let mut feed = Feed::from_now(&world).await;
-    let mut entries = 1;
+    let mut history_count = 1;
     for (number, step) in steps.iter().enumerate() {
         world.clock.advance_millis(1);
         if let Step::Days(days) = step {
@@ -156,7 +156,7 @@ async fn agree(kind: usize, steps: Vec<Step>) {
         let names: Vec<_> = new_events.iter().map(|item| item["event"].as_str().unwrap()).collect();
         assert_eq!(names, wanted, "{case}");
         assert!(new_events.iter().all(|item| item["data"] == model.json), "{case}");
-        entries += usize::from(!wanted.is_empty());
+        history_count += usize::from(!wanted.is_empty());
     }
     let history = world.get(&format!("{path}/history?limit=100")).await.json();
     assert_eq!(history["data"].as_array().unwrap().len(), entries, "one entry for each change: {steps:?}");

@@ -9,12 +9,12 @@ use candor_port_storage::store::Everyone;
 use candor_port_storage::{ChangeSet, Row, Write};
 use candor_store_testkit::Fixtures;
 
-use super::ends::{File, copied, server_by_tenant, source_in, store, target_in};
+use super::ends::{File, copied, empty_postgres_by_tenant, source_in, store, target_in};
 use super::feed::{commit_events, page};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_to_the_cluster_layout_and_back_changes_nothing() {
-    let Some(database) = server_by_tenant().await else { return };
+    let Some(database) = empty_postgres_by_tenant().await else { return };
     let (first, last) = (File::full().await, File::new());
     let report_of_copy = copied(&first.source(), &target_in(&database).await).await.unwrap();
     assert!(report_of_copy.tables.iter().all(|table| table.checksum.rows > 0), "{report_of_copy:?}");
@@ -24,7 +24,7 @@ async fn copy_to_the_cluster_layout_and_back_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn keys_and_cursors_stay_valid_in_the_cluster_layout() {
-    let Some(database) = server_by_tenant().await else { return };
+    let Some(database) = empty_postgres_by_tenant().await else { return };
     let (file, back, make) = (File::new(), File::new(), Fixtures::new(6));
     let (tenant, other) = (make.tenant(), make.tenant());
     let key = make.api_key();
@@ -70,7 +70,7 @@ async fn keys_and_cursors_stay_valid_in_the_cluster_layout() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copied_subscription_receives_events_in_the_cluster_layout() {
-    let Some(database) = server_by_tenant().await else { return };
+    let Some(database) = empty_postgres_by_tenant().await else { return };
     let (file, make) = (File::new(), Fixtures::new(7));
     let tenant = make.tenant();
     let subscription = make.subscription_to(&[EventType::ObservationCreated]);

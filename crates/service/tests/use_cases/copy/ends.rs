@@ -66,7 +66,7 @@ const SHARDS: u16 = 4;
 
 /// Creates an empty database, distributed if the server is a cluster. Prints a notice and returns `None`
 /// without PostgreSQL.
-pub(crate) fn server() -> Option<TestDatabase> {
+pub(crate) fn empty_postgres() -> Option<TestDatabase> {
     if !is_spread() {
         return TestDatabase::empty().unwrap();
     }
@@ -81,8 +81,8 @@ pub(crate) fn server() -> Option<TestDatabase> {
 }
 
 /// Creates an empty database with the table layout of a cluster, also on a single server.
-pub(crate) async fn server_by_tenant() -> Option<TestDatabase> {
-    let database = server()?;
+pub(crate) async fn empty_postgres_by_tenant() -> Option<TestDatabase> {
+    let database = empty_postgres()?;
     if !is_spread() {
         migrate(&options(&database)).await.unwrap();
         lay_out_by_tenant(&options(&database)).await.unwrap();

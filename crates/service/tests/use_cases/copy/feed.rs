@@ -12,7 +12,7 @@ use candor_store_testkit::{Fixtures, eventually};
 use candor_tables::copy::tables;
 use candor_tables::flat::{SqlValue, Stored};
 
-use super::ends::{File, copied, server, source_in, store, target_in};
+use super::ends::{File, copied, empty_postgres, source_in, store, target_in};
 
 /// Commits events in one transaction and waits until the feed shows them. PostgreSQL shows them once all
 /// earlier transactions on the server have ended, including those of other databases.
@@ -43,7 +43,7 @@ pub(crate) async fn page(
 
 #[tokio::test(flavor = "multi_thread")]
 async fn sqlite_cursor_continues_on_postgres() {
-    let Some(database) = server() else { return };
+    let Some(database) = empty_postgres() else { return };
     let (file, make) = (File::new(), Fixtures::new(1));
     let (tenant, other) = (make.tenant(), make.tenant());
     let (first, cursor, left) = {
@@ -70,7 +70,7 @@ async fn sqlite_cursor_continues_on_postgres() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn postgres_cursor_continues_on_sqlite_within_a_transaction() {
-    let Some(database) = server() else { return };
+    let Some(database) = empty_postgres() else { return };
     let (file, make) = (File::new(), Fixtures::new(2));
     let (tenant, other) = (make.tenant(), make.tenant());
     drop(target_in(&database).await);
@@ -101,7 +101,7 @@ async fn postgres_cursor_continues_on_sqlite_within_a_transaction() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn new_events_come_behind_a_cursor_of_expired_events() {
-    let Some(database) = server() else { return };
+    let Some(database) = empty_postgres() else { return };
     let (file, make) = (File::new(), Fixtures::new(4));
     let tenant = make.tenant();
     let far = 5_000_000_000_000;

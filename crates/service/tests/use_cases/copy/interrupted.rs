@@ -10,7 +10,7 @@ use candor_service::usecases::copy::CopyError;
 use candor_tables::copy::{CopyRow, CopyTable};
 use candor_tables::flat::SqlValue;
 
-use super::ends::{File, copied, progress, server, source_in, target_in};
+use super::ends::{File, copied, empty_postgres, progress, source_in, target_in};
 
 /// A target whose first `succeeding_steps` steps succeed. Later steps fail, either without an effect or, if
 /// `has_effect`, after their effect, as if the answer were lost.
@@ -110,7 +110,7 @@ async fn copy_into_postgres_resumes_after_every_step() {
     let source = File::full().await;
     let whole = copied(&source.source(), &File::new().target()).await.unwrap();
     for has_effect in [false, true] {
-        let Some(database) = server() else { return };
+        let Some(database) = empty_postgres() else { return };
         let runs = step_by_step(&source.source(), &target_in(&database).await, has_effect).await;
         assert!(runs > whole.tables.len(), "{runs}");
         assert_eq!(copied(&source_in(&database).await, &File::new().target()).await.unwrap().tables, whole.tables);
@@ -119,7 +119,7 @@ async fn copy_into_postgres_resumes_after_every_step() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_from_postgres_resumes_after_every_step() {
-    let Some(database) = server() else { return };
+    let Some(database) = empty_postgres() else { return };
     let first = copied(&File::full().await.source(), &target_in(&database).await).await.unwrap();
     let file = File::new();
     step_by_step(&source_in(&database).await, &file.target(), true).await;

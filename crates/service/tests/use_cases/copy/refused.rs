@@ -7,7 +7,7 @@ use candor_store_sqlite::SqliteCopy;
 use candor_tables::copy::tables;
 use candor_tables::flat::SqlValue;
 
-use super::ends::{FROM, File, NoProgress, copied, fill, options, progress, server, target_in};
+use super::ends::{FROM, File, NoProgress, copied, empty_postgres, fill, options, progress, target_in};
 use super::rows::everything;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -16,7 +16,7 @@ async fn copy_into_a_target_with_rows_is_refused() {
     let file_error = copied(&source.source(), &file.target()).await.unwrap_err();
     assert!(matches!(file_error, CopyError::NotEmpty("organizations")), "{file_error}");
     assert_eq!(progress(&file.path()).await, None);
-    let Some(database) = server() else { return };
+    let Some(database) = empty_postgres() else { return };
     let target = target_in(&database).await;
     fill(&target).await;
     let error = copied(&source.source(), &target).await.unwrap_err();
@@ -70,7 +70,7 @@ async fn copy_with_a_dangling_reference_is_refused() {
     let error = copied(&damaged_file.source(), &file.target()).await.unwrap_err();
     assert!(error.to_string().contains("refer to missing rows of employees"), "{error}");
     assert!(progress(&file.path()).await.is_some(), "the copy stays unfinished, so it cannot be served");
-    let Some(database) = server() else { return };
+    let Some(database) = empty_postgres() else { return };
     let server_error = copied(&damaged_file.source(), &target_in(&database).await).await.unwrap_err();
     assert!(server_error.to_string().contains("foreign key"), "{server_error}");
     assert!(is_copy_unfinished(&options(&database)).await.unwrap());

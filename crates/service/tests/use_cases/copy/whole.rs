@@ -3,11 +3,11 @@
 use candor_port_storage::copy::CopyTarget;
 use candor_port_storage::search_index::SearchIndex;
 
-use super::ends::{File, copied, progress, server, source_in, target_in};
+use super::ends::{File, copied, empty_postgres, progress, source_in, target_in};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn copy_to_postgres_and_back_changes_nothing() {
-    let Some(database) = server() else { return };
+    let Some(database) = empty_postgres() else { return };
     let (first, last) = (File::full().await, File::new());
     let report_of_copy = {
         let target = target_in(&database).await;
@@ -31,7 +31,7 @@ async fn copy_between_two_stores_of_one_kind_is_complete() {
     let (one, other) = (File::full().await, File::new());
     let whole = copied(&one.source(), &other.target()).await.unwrap();
     assert!(whole.tables.iter().map(|table| table.checksum.rows).sum::<u64>() > 10_000);
-    let Some((from, to)) = server().zip(server()) else { return };
+    let Some((from, to)) = empty_postgres().zip(empty_postgres()) else { return };
     let first = copied(&one.source(), &target_in(&from).await).await.unwrap();
     assert_eq!(copied(&source_in(&from).await, &target_in(&to).await).await.unwrap(), first);
     assert_eq!(first, whole);

@@ -21,7 +21,7 @@ use candor_service::usecases::{employees, erasures, observations, operator};
 use candor_service::{RequestContext, ServiceSettings, Services};
 
 use self::orders::{Order, State, Step, Who, orders};
-use crate::copy::ends::{File, copied, server, store, target_in};
+use crate::copy::ends::{File, copied, empty_postgres, store, target_in};
 use crate::support::{KEY, NOON, Receivers, body, call_of, member};
 
 const DAY: i64 = 86_400;
@@ -265,7 +265,7 @@ async fn ledger_older_than_the_backup_changes_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ledger_is_applied_for_every_order_on_postgres() {
-    let Some(database) = server() else { return };
+    let Some(database) = empty_postgres() else { return };
     let backup = back_up(true, Last::Ledger, &target_in(&database).await).await;
     check_restored(&backup, Arc::new(store(&database).await), Last::Ledger).await;
 }

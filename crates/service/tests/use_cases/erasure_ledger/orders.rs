@@ -68,8 +68,8 @@ fn merges(one: &[Step], other: &[Step]) -> Vec<Vec<Step>> {
     [begin(*first, merges(&one[1..], other)), begin(*other_first, merges(one, &other[1..]))].concat()
 }
 
-/// Returns all orders. A hold on the person matters only before the erasure of the person, so no order has holds on
-/// both people.
+/// Returns the orders to test: holds on the person alone, holds on the witness alone, and holds on the witness with an
+/// erasure of the person. No order has holds on both people.
 pub(super) fn orders() -> Vec<Order> {
     let (person, witness) = (courses(Who::Person), courses(Who::Witness));
     let person_orders = person.iter().flat_map(|steps| merges(steps, &[]));
