@@ -25,7 +25,8 @@ pub(crate) const FEED_STEP: &str = "the event feed must continue after the resto
 
 type BlockingConnection = AsyncConnectionWrapper<AsyncPgConnection>;
 
-/// Applies every pending migration and returns their names. Concurrent runs wait for each other.
+/// Applies every pending migration, and raises the feed offset if a restored database needs that. Returns the names of
+/// the steps taken. Concurrent runs wait for each other.
 ///
 /// # Errors
 /// [`SchemaError`].
@@ -115,7 +116,7 @@ pub async fn lay_out_by_tenant(options: &PostgresOptions) -> Result<(), SchemaEr
     distribute::lay_out(&open_locked(options).await?).await
 }
 
-/// Returns the newest migration, with a query that returns `true` if a database has it.
+/// Returns the query that returns `true` if a database has the newest migration, and the version of that migration.
 ///
 /// # Errors
 /// [`SchemaError::Failed`] if the embedded migrations cannot be read.

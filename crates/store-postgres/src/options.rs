@@ -31,7 +31,8 @@ impl PostgresOptions {
 
 /// Divisor for the share of connections that serve slow reads.
 const SLOW_SHARE: usize = 6;
-/// Minimum number of connections for slow reads in a pool of at least [`FEW`], so that half of them is at least one.
+/// Minimum number of connections for slow reads in a pool of at least [`FEW`]. One organization may use half of them,
+/// which is at least one.
 const LEAST_SLOW_PLACES: usize = 2;
 /// Size under which a pool reserves only one connection for slow reads.
 const FEW: usize = 6;
@@ -59,7 +60,8 @@ pub enum ConnectError {
     /// The pool cannot be created.
     #[error("cannot create the connection pool: {0}")]
     Pool(String),
-    /// No server listens at the address, or the server is starting or stopping; a retry may succeed soon.
+    /// No server listens at the address, its host name is unknown, or the server is starting, stopping or full; a
+    /// retry may succeed soon.
     #[error("the database does not answer yet: {0}")]
     NotYet(String),
     /// The server refuses connections or does not answer.

@@ -1,8 +1,8 @@
 //! The storage port on embedded SQLite.
 //!
 //! One thread writes and commits all waiting tasks as a group. Some threads read lists, others run slow or
-//! large reads, and one moves the write-ahead log into the database. Single rows are read on the calling
-//! thread. A change set is executed even if its caller no longer waits.
+//! large reads, and one moves the write-ahead log into the database. A few rows are looked up on the calling
+//! thread if a connection is idle. A change set is executed even if its caller no longer waits.
 
 mod backup;
 mod commit;

@@ -32,7 +32,8 @@ const SLOTS: usize = 3;
 /// Maximum number of change sets in one transaction. A larger batch saves little, and the first change set would
 /// wait for the last.
 const MOST: usize = 16;
-/// Maximum number of change sets that a transaction leaves to later ones, so that its choice takes microseconds.
+/// Maximum number of waiting change sets that the choice for a transaction skips, so that the choice takes
+/// microseconds.
 const MOST_SKIPPED: usize = 256;
 /// Time for which a transaction keeps its slot, for each change set in it. A slower transaction waits for the
 /// network, the disk or a lock, and frees its slot for other batches.

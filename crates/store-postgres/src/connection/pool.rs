@@ -1,5 +1,5 @@
 //! Pool of exclusive connections, for change sets and for reads whose cost depends on the data. Organizations take turns
-//! at its connections, and none holds all of them.
+//! at its connections. In a pool of several connections, no organization holds all of them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,8 @@ use crate::options::ConnectError;
 
 /// Maximum wait for a free connection. Clients give up soon after, and a longer queue would only grow.
 const WAIT: Duration = Duration::from_secs(5);
-/// Divisor for the share of the connections that one organization leaves to other organizations, at least one.
+/// Divisor for the share of the connections that one organization leaves to other organizations. The share is at
+/// least one connection.
 const LEFT_TO_OTHERS: usize = 4;
 
 /// Pool of exclusive connections, which reports its use as metrics.

@@ -48,7 +48,8 @@ impl Identity {
     }
 }
 
-/// Requirements for a new connection: it leads to a standby of this database, which has the newest migration.
+/// Requirements for a new connection: it leads to a standby of this database, and the standby has the newest
+/// migration.
 #[derive(Debug, Clone)]
 pub(crate) struct StandbyOf {
     pub(crate) identity: Identity,

@@ -17,8 +17,8 @@ const REFERENCE: &str = "reference ";
 const IS_BEGUN: &str = "SELECT to_regclass('copy_progress') IS NOT NULL";
 const BEGIN: &str =
     "CREATE TABLE copy_progress (name text PRIMARY KEY, value text NOT NULL); DELETE FROM master_keys";
-/// Makes the progress table known to every node of a cluster, for services that connect to any of them. Statements
-/// on the shards of a table then run one after the other, as changes of foreign keys require.
+/// Statements that make the progress table known to every node of a cluster, because a service may connect to any
+/// node. Statements on the shards of a table then run one after the other, as changes of foreign keys require.
 const BEGIN_ON_NODES: &str = "SET LOCAL citus.multi_shard_modify_mode = 'sequential'; \
                               SELECT citus_add_local_table_to_metadata('copy_progress')";
 const STEP: &str = "INSERT INTO copy_progress (name, value) VALUES ($1, $2) \
@@ -98,7 +98,7 @@ pub(super) async fn check_references(client: &mut Client) -> Read<()> {
     Ok(())
 }
 
-/// Raises the feed offset until the next event gets a position after `feed_end`, the last position of the source,
+/// Raises the feed offset so that the next event gets a position after `feed_end`, the last position of the source,
 /// and after every stored event. The cursors of the source's clients thus remain valid.
 pub(super) async fn continue_feed_after(client: &Client, feed_end: i64) -> Read<()> {
     let row = client.query_one(OFFSET, &[&feed_end]).await.map_err(map_error)?;

@@ -223,9 +223,9 @@ impl PageSql {
         )
     }
 
-    /// SQL of a run that ranks people by their first row. Only as many people as the page has rows, and those tied
-    /// with the last of them, can have rows on the page. So the cost does not depend on the number of rows for
-    /// each person.
+    /// SQL of a run that ranks people by their first row. Rows of a page of 50 can only be about the first 50 people,
+    /// and about people tied with the last of these. So the cost does not depend on the number of rows for each
+    /// person.
     fn newest(&self, listing: &Listing, people: &str, column: &str, all: &str) -> String {
         let (bound, limit, name) = (self.bound, &self.limit, listing.table().name);
         let place = format!("r.{}", listing.sort.name);

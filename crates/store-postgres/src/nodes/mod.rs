@@ -30,8 +30,8 @@ use crate::tenant_cache::tenant_cache;
 use state::{Health, NodeNumber, NodeUnavailable, State, node_to_ask};
 use watch::Watch;
 
-/// Lifetime of a cached tenant location: short, because tenants may move, but a lookup costs as much as some
-/// reads.
+/// Lifetime of a cached tenant location. Short, because tenants may move; no shorter, because a lookup costs as much
+/// as a small read.
 const REMEMBERED: Duration = Duration::from_secs(30);
 /// Statement timeout on shared connections, where later statements wait for earlier ones. It is far above the need
 /// of any of these statements.

@@ -171,7 +171,7 @@ pub(crate) enum TransactionOutcome<T> {
 }
 
 /// Pipelines all statements in their order, and checks every response: a `COMMIT` after a failed statement is a
-/// silent `ROLLBACK`. All statements pass the statement cache of the connection, whose queue keeps their order.
+/// silent `ROLLBACK`. All statements pass the statement cache of the connection, which keeps their order.
 ///
 /// The server does not learn of a statement that could not be sent. Such a failure is detected before the last
 /// statement is sent, which is then replaced by a `ROLLBACK`.

@@ -74,8 +74,8 @@ async fn partition(
     Ok(())
 }
 
-/// Ignores a failed change of a partition, which the next run retries, unless later changes would fail as well.
-/// Until the retry, the default partition serves the day.
+/// Ignores a failed change of a partition: the next run retries the change, and until then the default partition
+/// serves the day. Returns only failures that later changes of the same run would have as well.
 fn ignore_retryable(changed: Result<(), Failure>) -> Result<(), Failure> {
     let Err(failure) = changed else { return Ok(()) };
     match failure {

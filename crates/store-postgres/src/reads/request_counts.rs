@@ -33,8 +33,8 @@ impl RequestCounts for PostgresStore {
     }
 }
 
-/// Builds the statement that adds numbers. Its rows are sorted, so that several instances lock them in the same
-/// order.
+/// Builds the statement that adds these numbers to the stored ones. Its rows are sorted, so that several instances
+/// lock them in the same order.
 fn add_counts(tenant: Tenant, counts: &[RequestCount]) -> Sql {
     let mut counts = counts.to_vec();
     counts.sort_unstable();

@@ -29,7 +29,7 @@ impl PostgresStore {
         Ok(removed_count)
     }
 
-    /// Runs `change`, an `UPDATE` or `DELETE`, on at most `most` rows of a tenant. Returns their number.
+    /// Runs `change`, an `UPDATE` or `DELETE`, on at most `most` rows of a tenant. Returns the number of these rows.
     async fn change_some(
         &self,
         tenant: Tenant,

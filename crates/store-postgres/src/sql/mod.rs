@@ -126,8 +126,8 @@ impl Sql {
         self.of
     }
 
-    /// Binds an array of one type and returns its placeholder. Arrays of ids become texts of the form `{…}`,
-    /// because PostgreSQL has no arrays of arrays of different lengths.
+    /// Binds an array of one type and returns its placeholder. An element that is itself a list of ids becomes a text
+    /// of the form `{…}`, because PostgreSQL has no arrays of arrays of different lengths.
     pub(crate) fn many(&mut self, kind: Type, cells: impl IntoIterator<Item = SqlValue>) -> String {
         self.array(kind, &mut cells.into_iter())
     }

@@ -189,9 +189,8 @@ fn lines_of_move(
     Ok(usize::try_from((count_below + 1).saturating_mul(depth_before + depth_after)).unwrap_or(usize::MAX))
 }
 
-/// Leaves the lines of a move to the rebuild. The limit of depth is checked with the managers above, which are
-/// read from the people, and with the levels below, which are read from the lines as they were before the moves of
-/// this change set.
+/// Leaves the lines of a move to the rebuild, and checks the maximum depth. The managers above are read from the
+/// people; the levels below are read from the lines, which do not have the moves of this change set.
 fn postpone(
     db: &mut Db,
     tenant: Tenant,

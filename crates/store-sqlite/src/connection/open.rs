@@ -54,8 +54,8 @@ pub struct SqliteOptions {
     /// Maximum number of concurrent lookups of single rows on the calling threads; further ones go to the readers.
     /// Unused for a database in memory, where a lookup may have to wait for a change.
     pub look_ups: usize,
-    /// Threads for reads whose rows are large in total; at least one. Fewer than the processors, so that small
-    /// reads always find a free processor.
+    /// Threads for reads whose rows are large in total; at least one. By default half as many as the processors, so
+    /// that small reads find a free processor.
     pub large_readers: usize,
     /// Concurrency and deadline of unindexed reads, which have threads of their own.
     pub slow_reads: SlowReads,

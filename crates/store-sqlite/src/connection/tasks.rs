@@ -52,7 +52,7 @@ impl<T> TaskQueue<T> {
         Ok(waiting)
     }
 
-    /// Puts back items that were taken, also into a closed queue. They are the next ones, in their former order.
+    /// Puts back items that were taken, also into a closed queue. These items are taken next, in their former order.
     pub(crate) fn put_back(&self, items: Vec<QueuedItem<T>>) {
         let mut state = self.lock();
         state.length += items.len();

@@ -1,4 +1,4 @@
-//! The writer thread: commits all waiting tasks as one transaction, each in its own savepoint.
+//! The writer thread: commits a group of waiting tasks as one transaction, each task in its own savepoint.
 //!
 //! One flush serves the whole group, and a failing task rolls back only its own savepoint. A long task has its own
 //! transaction. Short tasks go first, so that none of them waits for two long ones. Organizations take turns, and
@@ -217,7 +217,7 @@ fn for_each_task(reason: &StorageError) -> StorageError {
     }
 }
 
-/// Executes tasks for [`GROUP_TIME`] and returns their number.
+/// Executes tasks in one transaction until [`GROUP_TIME`] has passed. Returns the number of executed tasks.
 fn transaction(db: &mut Db, group: &mut [QueuedTask]) -> Result<usize, StorageError> {
     let result = begin_to_commit(db, group);
     if let Err(reason) = &result {

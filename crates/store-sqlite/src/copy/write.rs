@@ -63,7 +63,7 @@ pub(super) fn finish(db: &mut Db, feed_end: i64) -> Read<()> {
     })
 }
 
-/// Removes the progress table and flushes the database to the disk.
+/// Queues the copied rows for indexing, removes the progress table, and flushes the database to the disk.
 pub(super) fn accept(db: &mut Db) -> Read<()> {
     let text = format!(
         "PRAGMA synchronous = full; BEGIN; {TO_BE_INDEXED}; DROP TABLE copy_progress; COMMIT; \

@@ -25,9 +25,9 @@ pub(crate) fn read(
     Ok(CountedGroups::from_rows(rows))
 }
 
-/// Builds the statement. The inner query groups rows by their own values, in the order of an index if there is
-/// one. The outer query then computes the month of a day, or the value of another table, once for each of these
-/// groups instead of once for each row.
+/// Builds the statement of the counts. The inner query groups rows by their own values, in the order of an index if
+/// there is one. The outer query then computes the month of a day, or looks up the value of another table, once for
+/// each of these groups instead of once for each row.
 pub(crate) fn statement(
     tenant: Tenant,
     (lists, teams): (&[Listing], TeamSource),

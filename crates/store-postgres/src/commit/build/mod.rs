@@ -112,8 +112,8 @@ fn locks(
     Some(first.finish(false))
 }
 
-/// Builds the statements that remove data, in the order of the change set, because a row is deleted after its rows
-/// in side tables. They precede the statement with the writes.
+/// Builds the statements that remove data. They precede the statement with the writes, and keep the order of the
+/// change set: a row is deleted after its rows in side tables.
 fn removals(tenant: Tenant, change: &ChangeSet) -> impl Iterator<Item = (Sql, bool)> {
     let changes = change
         .writes

@@ -94,8 +94,7 @@ pub(super) fn check_width(tenant: Tenant, moved: &[[u8; 16]]) -> Sql {
     sql
 }
 
-/// Builds the statement that fails if too many managers are above one of these people, or above a person below one
-/// of them.
+/// Builds the statement that fails if one of these people, or a person below them, has too many managers above.
 pub(super) fn check_depths(tenant: Tenant, people: impl Iterator<Item = [u8; 16]>) -> Sql {
     let mut sql = Sql::default();
     let (tenant, people) = (sql.tenant(tenant), sql.ids(people));

@@ -1,6 +1,6 @@
-//! Requirements as checks: each locks the rows that it reads, so that it still holds at commit time. Rows that may
-//! be archived while referenced, such as attributes, are read without a lock. Otherwise all change sets of a
-//! tenant would lock the same few rows.
+//! Requirements as checks. A check locks the rows that it reads, so that the requirement still holds at commit
+//! time. Rows that may be archived while referenced, such as attributes, are read without a lock. Otherwise all
+//! change sets of a tenant would lock the same few rows.
 
 use std::collections::BTreeMap;
 
