@@ -1,4 +1,4 @@
-//! Sets `SQLITE_MIGRATIONS` to a hash of SQLite's migrations, so that tests of another schema make another file.
+//! Sets `SQLITE_MIGRATIONS` to a hash of SQLite's migrations, so that tests with other migrations make another file.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

@@ -219,12 +219,13 @@ impl SchemaTable {
         Self { is_test_data: false, ..self }
     }
 
-    /// Makes the key of the table independent of tenants, with a copy on every node of a cluster.
+    /// Makes the key of the table independent of tenants, places a copy of the table on every node of a cluster, and
+    /// excludes the table from a reset of the test data.
     const fn on_every_node(self) -> Self {
         Self { placement: Placement::Reference, is_test_data: false, ..self }
     }
 
-    /// Makes the table independent of tenants and excludes it from copies.
+    /// Makes the table independent of tenants, and excludes it from copies and from a reset of the test data.
     const fn left_out(self) -> Self {
         Self { placement: Placement::Local, copying: Copying::LeftOut, is_test_data: false, ..self }
     }

@@ -1,5 +1,5 @@
-//! Pool of exclusive connections, for change sets and for reads whose cost depends on the data. Organizations take turns
-//! at its connections. In a pool of several connections, no organization holds all of them.
+//! Pool of exclusive connections, for change sets and for reads whose cost depends on the data. Organizations take
+//! turns at its connections. In a pool of several connections, no organization holds all of them.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -28,7 +28,7 @@ pub(crate) fn cases() -> Vec<Case> {
     ]
 }
 
-/// Enqueues deliveries of a subscription that become due in another order than that of their events.
+/// Enqueues deliveries of a subscription. The order in which they become due differs from the order of their events.
 async fn backlog(world: &CaseContext, to: &Subscription, size: usize, from: Timestamp) -> Vec<Job> {
     let mut jobs: Vec<_> = (0..size).map(|_| world.delivery_at(from, to)).collect();
     for at in (1..size).rev() {

@@ -1,4 +1,4 @@
-//! Metadata and external ids of the resources that have them, on one set of rules (decision D11).
+//! Metadata and external ids: the rules are the same for each resource that has them (decision D11).
 
 use candor_domain::assignment::{self, Assignment};
 use candor_domain::id::EmployeeId;

@@ -1,4 +1,4 @@
-//! Moves whose reporting lines are more than one commit writes (decision D1).
+//! Moves with more reporting lines than one commit writes (decision D1).
 
 use candor_domain::people::{Employee, MAX_LINES_AT_ONCE};
 use candor_port_storage::{CommitError, ReportingLineChange, Row, Write};

@@ -2,8 +2,8 @@
 
 /// Assigns unique positions in the order of the events. On PostgreSQL the events of one transaction share a
 /// position, on SQLite each has its own. An event keeps its position if the position is free, and otherwise takes
-/// the next free one. So unique positions do not change. Feed cursors of clients stay valid: the store finds their
-/// place by the event, or by the position if the event was deleted.
+/// the next free one. So if all positions are unique, none changes. Feed cursors of clients stay valid: the store finds
+/// the place of a cursor by its event, or by its position if the event was deleted.
 #[derive(Debug, Default)]
 pub struct DistinctPositions(Option<i64>);
 

@@ -4,8 +4,8 @@ use candor_domain::access::Tenant;
 
 use super::Column;
 
-/// A table whose rows are values of one type. Every table starts with `tenant_id`, and its key is
-/// `(tenant_id, <first column>)`.
+/// A table whose rows are values of one type. A table starts with `tenant_id`, and its key is
+/// `(tenant_id, <first column>)` unless its [`SchemaTable`](crate::schema::SchemaTable) has another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Table {
     /// Name of the table.

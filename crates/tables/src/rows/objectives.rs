@@ -185,9 +185,9 @@ fn scope_status(scope: Scope, status: Status) -> String {
 /// List of the objectives that the viewer may see, for `GET /employee-objectives` and `GET /manager-objectives`
 /// (§4.2, decision B5).
 ///
-/// A person sees the objectives owned by themselves and by people below them, and those of the whole organization.
-/// The two parts have no objective in common. With several confidences, each has its own parts: an index has the
-/// order only within the rows of one confidence.
+/// A person sees the objectives owned by themselves and by people below them, and the objectives of the whole
+/// organization: two parts without an objective in common. With several confidences, each has its own parts: an index
+/// has the order only within the rows of one confidence.
 #[must_use]
 pub fn list(filter: &Filter, viewer: Viewer, sort: Sort, page: &PageRequest) -> TypedListing<Objective> {
     let confidences = filter.confidences.iter().copied().map(Some);
