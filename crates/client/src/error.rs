@@ -58,7 +58,7 @@ impl Error {
         if let Self::Api(error) = self { Some(error) } else { None }
     }
 
-    /// Returns the stable code of the service's error.
+    /// Returns the stable code of the service's error; `None` if the service did not answer with an error.
     #[must_use]
     pub fn code(&self) -> Option<&ErrorCode> {
         self.api().map(|error| &error.code)
@@ -92,7 +92,7 @@ impl Error {
         causes(error).any(|cause| matches!(tls_error(cause), Some(rustls::Error::InvalidCertificate(_))))
     }
 
-    /// Returns the pause before a retry that the service asks for.
+    /// Returns the pause that the service asks for before a retry; `None` if it asks for none.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         self.api()?.retry_after()

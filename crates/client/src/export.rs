@@ -67,7 +67,7 @@ pub struct ExportReader {
 }
 
 impl Candor {
-    /// Returns every resource of the organization, as lines in the order of resource and id.
+    /// Returns a reader of the selected resources of the organization, as lines in the order of resource and id.
     ///
     /// The first line is the header with `events_cursor`. After the export, follow the events from this cursor on:
     /// the rows, with every event applied to them, are the current data. An interrupted response is continued from

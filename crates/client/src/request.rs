@@ -92,7 +92,7 @@ pub(crate) struct Options {
 }
 
 impl Core {
-    /// Sends a request until it has a response that a retry would not change.
+    /// Sends a request. Retries it after temporary failures, within the limits of `options` or else of the client.
     pub(crate) async fn send(&self, spec: &Spec, options: &Options) -> Result<ApiResponse<Bytes>, Error> {
         let request = self.request(spec, options)?;
         let max_retries = options.max_retries.unwrap_or(self.max_retries);

@@ -54,7 +54,7 @@ impl<T> ApiResponse<T> {
         header(&self.headers, "idempotent-replayed") == Some("true")
     }
 
-    /// Returns the state of the quota.
+    /// Returns the state of the quota; `None` if the response does not have it.
     #[must_use]
     pub fn rate_limit(&self) -> Option<RateLimitState> {
         let number = |name| header(&self.headers, name)?.parse::<u64>().ok();

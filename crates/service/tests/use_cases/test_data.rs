@@ -28,7 +28,7 @@ impl Clock for AdvancingClock {
     }
 }
 
-/// Creates a service on the same store whose clock advances by ten seconds on every read.
+/// Creates a service whose clock advances by ten seconds on every read, on the store of `world`.
 fn with_advancing_clock(world: &TestServices) -> Services {
     let vault = Vault::parse("k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=").unwrap();
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::new(AdvancingClock(ManualClock::starting_at(NOON))));

@@ -1,5 +1,5 @@
-//! Copies into distributed databases also fill the lookup tables that only these databases have. They are stored
-//! separately from the rows of the tenants.
+//! Copies into distributed databases also fill the lookup tables that only these databases have. The lookup tables are
+//! stored separately from the rows of the tenants.
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;

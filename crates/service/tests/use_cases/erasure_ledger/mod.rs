@@ -165,7 +165,7 @@ fn services(store: Arc<dyn Storage>, clock: &Arc<ManualClock>, key: &str, seed: 
     Services::new(store, Arc::clone(clock) as _, ids, vault, Arc::new(Receivers), settings)
 }
 
-/// The one of backup and ledger that is made later.
+/// Backup or ledger: the one that is made later.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Last {
     Backup,
