@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Variable with the seed of property tests.
 const PROPERTY_VARIABLE: &str = "PROPTEST_RNG_SEED";
-/// Default duration of a call.
+/// Default duration of a call, in minutes.
 const MINUTES: u64 = 60;
 /// Number of simulated months in one round.
 const MONTHS: &str = "20000";
@@ -51,7 +51,7 @@ const SEEDED: [Exploration; 4] = [
     Exploration { name: "tests", command: tests },
 ];
 
-/// Choices of one call.
+/// Command-line options of one call.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     minutes: Option<u64>,

@@ -49,7 +49,8 @@ impl Step {
         Self { inputs, ..self }
     }
 
-    /// Leaves the step to `cargo xtask explore` in an empty cache. For steps that take long and seldom fail.
+    /// Makes the gate skip the step in an empty cache; only `cargo xtask explore` runs the step then. For steps that
+    /// take long and seldom fail.
     pub(crate) const fn after_the_first_run(self) -> Self {
         Self { waits_for_a_cache: true, ..self }
     }

@@ -3,7 +3,7 @@
 use crate::process::{Outcome, root};
 use std::fs;
 
-/// A command that writes a generated file, or with `--check` compares it with the committed one.
+/// Writes a generated file, or with the argument `--check` compares the generated text with the committed file.
 pub(crate) fn write_or_check(
     arguments: &[String],
     file: &str,

@@ -101,7 +101,7 @@ impl Traffic {
         })
     }
 
-    /// Returns the first `count` requests, each sent once and in order.
+    /// Returns traffic that sends the first `count` requests in order, and then starts again with the first one.
     pub(crate) fn each_once(&self, count: u32) -> Self {
         let (traffic, next) = (self.clone(), Cell::new(0));
         Self::new(move |_, out| {

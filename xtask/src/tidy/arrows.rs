@@ -50,7 +50,7 @@ fn table() -> Vec<Rule> {
     pure_crates().into_iter().chain(service()).chain(outside_crates()).chain(tools()).collect()
 }
 
-/// Crates of rules and values, which reach nothing outside of the process.
+/// Returns the rules for the crates of domain rules and values, which reach nothing outside of the process.
 fn pure_crates() -> [Rule; 2] {
     let never = "tokio diesel actix-web hyper tracing";
     [
@@ -65,7 +65,7 @@ fn pure_crates() -> [Rule; 2] {
     ]
 }
 
-/// Crates of the service, and of its tests.
+/// Returns the rules for the crates of the service, and of its tests.
 fn service() -> Vec<Rule> {
     let databases = "diesel tokio-postgres libsqlite3-sys";
     let port = "tokio actix-web hyper diesel";
@@ -89,7 +89,7 @@ fn service() -> Vec<Rule> {
     ]
 }
 
-/// Adapters to other systems, the client library, the program, and the tests of the program.
+/// Returns the rules for the adapters to other systems, the client library, the program, and the tests of the program.
 fn outside_crates() -> Vec<Rule> {
     let connections = "actix-web diesel aws-lc-rs openssl";
     let protocols = "actix-web hyper diesel aws-lc-rs openssl native-tls";
@@ -119,7 +119,7 @@ fn outside_crates() -> Vec<Rule> {
     ]
 }
 
-/// Tools beside the service.
+/// Returns the rules for the tools beside the service.
 fn tools() -> Vec<Rule> {
     vec![
         Rule::new("candor-test-explore", &[], "").only(""),

@@ -83,7 +83,7 @@ fn id_of(tenant: &Api, email: &str) -> Result<String> {
     Ok(page["data"][0]["id"].as_str().ok_or_else(|| format!("{email} is not found: {page}"))?.to_owned())
 }
 
-/// Measures the memory of concurrent reads of the data of a person, above that of the idle service.
+/// Measures the memory that concurrent reads of a person's data take in addition to the memory of the idle service.
 fn personal_data(instance: &Instance) -> Result<Line> {
     let tenant = instance.create_organization()?;
     let path = format!("/v1/employees/{}", tenant.create_person()?.id);

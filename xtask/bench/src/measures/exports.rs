@@ -15,7 +15,7 @@ const MAX_MEGABYTES: f64 = 24.0;
 const MAX_TAIL: f64 = 1.5;
 /// Number of concurrent exports, the most that an organization can have.
 const EXPORTS: usize = 2;
-/// Number of exports of a key in a minute.
+/// Maximum number of exports with one key in a minute.
 const QUOTA: usize = 6;
 /// First seed of the random requests. Other measures have other seeds, so that no request repeats another one.
 const SEED: u64 = 80_000;

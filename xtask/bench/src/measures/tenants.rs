@@ -40,7 +40,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     (0..).zip(loads(instance)?).map(line).collect()
 }
 
-/// Compares the p99 of a new tenant's reads while `load` runs with that on a busy machine.
+/// Compares two p99 of a new tenant's reads: while `load` runs, and while spinning threads keep the machine busy.
 pub(super) fn tail_beside(
     data: &DataSet<'_>,
     instance: &Instance,
