@@ -97,7 +97,7 @@ fn sufficient_scopes(route: &Route) -> Permissions {
     }
 }
 
-/// Returns a key with these scopes, or that of the connector for a route of SCIM.
+/// Returns a key with these scopes, or the key of the connector for a route of SCIM.
 async fn sufficient_key(
     world: &TestApi,
     resources: &Resources,

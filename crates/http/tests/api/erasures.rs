@@ -196,7 +196,8 @@ fn assert_clean(text: &str, what: &str) {
     assert_eq!(near, None, "{what}");
 }
 
-/// Reads every list, the resources of the walk, search, the feed and the audit log.
+/// Asserts that the lists (also the feed and the audit log), the search and the personal data have no text of the
+/// erased person, and that the resources about the person are gone.
 async fn assert_clean_answers(world: &TestApi, walk: &Walk, store: &str) {
     let is_list = |route: &&Route| route.method == Method::Get && !route.path.contains('{');
     for route in ROUTES.iter().filter(is_list).filter(|route| route.dialect == Dialect::V1) {

@@ -72,7 +72,7 @@ impl Providers {
         documents.insert(address, document.to_string());
     }
 
-    /// Answers the next exchange of a code.
+    /// Sets the response to the next exchange of a code.
     pub(crate) fn grant(&self, tokens: Value) {
         *self.tokens.lock().unwrap_or_else(PoisonError::into_inner) = Some(tokens);
     }
@@ -82,7 +82,7 @@ impl Providers {
         std::mem::take(&mut *self.exchanges.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Answers 404 for all documents.
+    /// Makes the provider answer 404 for all documents from now on.
     pub(crate) fn stop(&self) {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

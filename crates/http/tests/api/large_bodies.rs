@@ -38,8 +38,8 @@ fn shapes(member: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Sends a request while another tenant holds all turns. Asserts that its body is neither parsed nor decided about
-/// without a turn.
+/// Sends a request while other work holds all turns. Asserts that the service neither parses the body nor decides
+/// about the request without a turn.
 async fn send_in_turns(world: &TestApi, request: Request<'_>, what: &str) -> TestResponse {
     let work = &world.services.large_bodies;
     let mut turns: Vec<_> = std::iter::from_fn(|| work.turn(None).now_or_never()).collect();

@@ -125,7 +125,7 @@ fn wrong_forms(claims: &str) -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Creates a second provider of the issuer, which has proven an audience of its own.
+/// Creates a second provider with the same issuer. This provider has an audience of its own.
 async fn add_second_provider(world: &TestApi) {
     let body = json!({"name": "Second", "issuer": ISSUER, "client_id": "0oa2", "audiences": ["api://second"],
                       "link_by": "scim_external_id", "email_domains": ["second.example"]});

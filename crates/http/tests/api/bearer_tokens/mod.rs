@@ -26,7 +26,7 @@ pub(crate) struct TokenStage {
 }
 
 impl TokenStage {
-    /// Creates the provider with these changes of its body.
+    /// Creates the provider with these changes of its body, and links the account [`SUBJECT`] to the person.
     pub(crate) async fn begin(world: &TestApi, changes: Value) -> Self {
         let stage = Self::begin_unlinked(world, changes).await;
         stage.link(world, SUBJECT, &stage.person).await;

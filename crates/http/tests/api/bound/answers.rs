@@ -1,5 +1,5 @@
-//! Restrictions of bound keys: no feed, no webhooks, only their own notifications, and no replays of
-//! other keys.
+//! Restrictions of bound keys: no feed, no webhooks, only their own notifications, and replays only of requests
+//! of keys that are bound to the same person.
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::ROUTES;

@@ -277,7 +277,7 @@ impl Copy {
     }
 }
 
-/// Returns the resources with lists whose order has no meaning sorted.
+/// Returns the resources. Sorts the lists in them whose order has no meaning.
 pub(crate) fn comparable(copy: &Copy) -> BTreeMap<String, Value> {
     let mut all = copy.0.clone();
     for summary in all.values_mut() {

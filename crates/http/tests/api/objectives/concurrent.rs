@@ -10,7 +10,7 @@ use super::{Feed, KINDS, ask, objective, person};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
-/// Replays a history through the contract's table and returns the final state.
+/// Applies the actions of a history to the contract's table, and returns the final state.
 fn replay_history(history: &[Value]) -> &'static str {
     let actions: Vec<_> = history.iter().rev().map(|entry| entry["action"].as_str().unwrap()).collect();
     assert_eq!(actions[0], "objective.create");

@@ -1,4 +1,4 @@
-//! Ends of sessions, which end the keys that they created with them.
+//! Ends of sessions. The keys that a session created end with it.
 
 use super::*;
 use crate::objectives::person;

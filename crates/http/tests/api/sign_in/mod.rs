@@ -56,7 +56,8 @@ impl Stage {
         format!("/v1/sign-in/callback/{}", self.provider)
     }
 
-    /// Comes back from the provider with these parameters, in the browser with this cookie.
+    /// Comes back from the provider with these parameters, in the browser with this cookie. Returns the address to
+    /// which the service redirects the browser.
     pub(crate) async fn come_back(&self, world: &TestApi, params: &[(&str, &str)], cookie: &str) -> String {
         let query = url_query(params);
         let request = world.bare("GET", &format!("{}?{query}", self.callback()));

@@ -42,7 +42,7 @@ struct Model {
 }
 
 impl Model {
-    /// Returns the expected status of the response, and updates the model. An approval does not change it.
+    /// Returns the expected status of the response, and updates the model. An approval does not change the model.
     fn follow(&mut self, caller: usize, step: Step) -> u16 {
         let person = (caller != ORGANIZATION).then_some(caller);
         match (step, self.stage) {

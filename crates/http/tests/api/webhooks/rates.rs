@@ -18,8 +18,8 @@ const RATE: usize = 5;
 const EVENTS: usize = 40;
 /// Number of events that the limited receiver gets before the first engine dies, if there is a second engine.
 const BEFORE_DEATH: usize = 15;
-/// Simulated milliseconds in which all events must be sent. The rate takes 8 s of them, and the leases of a dead
-/// engine end after 30 s.
+/// Simulated milliseconds in which all events must be sent. At their rate the events need 8 s, and the leases of a
+/// dead engine end after 30 s.
 const DEADLINE: i64 = 45_000;
 
 #[tokio::test]
