@@ -33,7 +33,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Every fault, in no particular order.
+    /// Every treatment of a request, also the one without a fault, in no particular order.
     pub const ALL: [Self; 7] = [
         Self::None,
         Self::Reset,

@@ -81,7 +81,7 @@ impl Process {
         wall.millis() - START - shift - self.skew
     }
 
-    /// Ends a claim. The next one may follow at once.
+    /// Ends a claim. `found` is `true` if there were deliveries to claim. The next claim may follow at once.
     pub(crate) const fn end_claim(&mut self, found: bool, now: i64) {
         self.is_claiming = false;
         self.claim_at = Some(now);

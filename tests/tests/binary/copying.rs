@@ -50,8 +50,8 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// Adds data that the sample lacks: delivered and failed deliveries, an invitation, custom fields, stored
-/// answers.
+/// Adds data that the sample lacks: delivered and failed deliveries, an invitation, custom fields, and responses
+/// for replays.
 fn fill(client: &mut Client, receiver: &Receiver) -> Vec<String> {
     receiver.answers(|receiver| {
         if receiver.path == "/fails" { ReceiverResponse::Status(500) } else { ReceiverResponse::Status(200) }
@@ -202,7 +202,7 @@ fn observe(client: &mut Client) -> Response {
     client.request("POST", "/v1/observations", &[("Idempotency-Key", "a-key-of-this-test")], Some(&body)).unwrap()
 }
 
-/// Asserts that a retry gets the answer stored by the other store.
+/// Asserts that a retry gets a replay of the response that the other store saved.
 fn is_answered_again(client: &mut Client) {
     let observation_again = observe(client);
     assert_eq!(

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Client, Installation, Key, PATIENCE, Service, candor, finished, signal, spawn, wait_until};
 
-/// A running service with people, and an installation whose environment has its key.
+/// Starts a service with people. Returns an installation whose environment has the key, the key, and the service.
 fn start_with_people() -> (Installation, Key, Service) {
     let place = Installation::sqlite();
     let key = place.key("*", &["--admin"]);

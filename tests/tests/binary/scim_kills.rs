@@ -64,7 +64,7 @@ fn sync_through_kills(place: &Installation, people: usize) {
     service.stop();
 }
 
-/// Runs both threads until enough requests are acknowledged. Then kills the service while others are in flight.
+/// Runs both threads until enough requests are acknowledged. Then kills the service while other requests are in flight.
 fn sync_until_kill(service: Service, key: &str, threads: &mut [ProviderThread; 2]) {
     // Each person is synced with two requests by each thread, so the last kill comes at the end of the sync.
     let enough = 4 * threads[0].people / KILLS;

@@ -158,7 +158,7 @@ fn hanging_or_absent_mail_server_delays_no_request() {
     let came = wait_until(PATIENCE, || invitation(&mut client, &people[0])["mail"]["failure"] == "connect");
     assert!(came.is_some(), "{}", service.log());
     server.replies(|_| Reply::Usual);
-    // The first mail was postponed for a minute; the others are sent as soon as the server answers again.
+    // The first mail was postponed for a minute. The last mails are sent as soon as the server answers again.
     for person in &people[8..] {
         wait_for_status(&mut client, person, "sent");
     }

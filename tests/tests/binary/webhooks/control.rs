@@ -7,7 +7,7 @@ use crate::support::{
     Client, Installation, PATIENCE, ReceivedRequest, Receiver, ReceiverResponse, Response, Service, wait_until,
 };
 
-/// Prefix of paths that return an error until the test changes that.
+/// Prefix of paths that return an error until the test changes their responses.
 const FAILING: &str = "/failing";
 
 /// A service, a client of it, a receiver, and an employee to observe.
@@ -62,8 +62,8 @@ impl ControlTest {
     }
 
     /// Waits until all deliveries that are due now have been attempted. `witness` is the path of a subscription
-    /// whose deliveries fail and are retried. The second request to it from now on is a retry that is due later
-    /// than everything that is due now.
+    /// whose deliveries fail and are retried. The second request to `witness` from now on is a retry that is due
+    /// later than everything that is due now.
     fn until_all_due_is_attempted(&self, witness: &str) {
         let count = self.receiver.requests_to(witness).len();
         self.wait_for_requests_to(witness, count + 2);

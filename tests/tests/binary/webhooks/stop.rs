@@ -11,7 +11,7 @@ use crate::support::{
     Installation, PATIENCE, ReceivedRequest, Receiver, ReceiverResponse, Service, signal, wait_until,
 };
 
-/// Number of writes and deliveries before the signal, so that it comes under load.
+/// Number of writes and deliveries before the signal, so that the signal comes under load.
 const ENOUGH: usize = 100;
 /// Number of later events that are delivered one after the other. A returned delivery is due before them, so it is
 /// sent before the last of them, unless it is still leased.

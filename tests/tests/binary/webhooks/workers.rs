@@ -51,7 +51,7 @@ impl WorkerTest {
 fn two_workers_share_the_queue_without_duplicate_attempts() {
     let Some(mut test) = WorkerTest::set() else { return };
     let workers = [test.worker(), test.worker()];
-    // Some attempts stay in flight while both workers claim more; others fail and are retried.
+    // Some attempts stay in flight while both workers claim more. Other attempts fail and are retried.
     test.receiver.answers(|receiver| match receiver.number % 40 {
         5 => ReceiverResponse::Hold,
         receiver if receiver % 8 == 2 => ReceiverResponse::Status(500),
