@@ -96,7 +96,7 @@ fn known_name(name: String) -> Outcome<String> {
     if names.contains(&name.as_str()) {
         return Ok(name);
     }
-    Err(format!("--only is {name:?}; the names are {}", names.join(", ")).into())
+    Err(format!("--only has the unknown name {name:?}; the known names are {}", names.join(", ")).into())
 }
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {

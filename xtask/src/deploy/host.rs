@@ -17,7 +17,7 @@ pub(super) fn unit(machine: &Machine) -> Outcome<CheckResult> {
     let text = machine.documents.text(FILE)?;
     let mut findings = rules::broken_rules(&UNIT, &unit_entries(text));
     if text.contains("CANDOR_MASTER_KEY=") {
-        findings.push("has a secret, which all users may read there".to_owned());
+        findings.push("has a secret, although all users may read this file".to_owned());
     }
     let findings: Vec<String> = findings.into_iter().map(|finding| format!("{FILE}: {finding}")).collect();
     judge(&findings, "it is not root, writes only its folder, and has time to end")

@@ -77,7 +77,7 @@ fn flaws(workload: &Value, drain: u64) -> Vec<String> {
         let needs = END_SECONDS + if is_worker { 0 } else { drain };
         let grace = pod["terminationGracePeriodSeconds"].as_u64().unwrap_or_default();
         if grace < needs {
-            flaws.push(format!("is killed after {grace} seconds and may need {needs}"));
+            flaws.push(format!("is killed after {grace} seconds, but may need {needs} seconds to end"));
         }
         for container in containers(workload) {
             flaws.extend(rules::broken_rules(&PROBES, container));

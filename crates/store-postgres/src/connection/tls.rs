@@ -117,7 +117,7 @@ impl TlsSettings {
                 for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
                     let certificate_result = roots.add(certificate.map_err(unreadable)?);
                     certificate_result.map_err(|error| {
-                        ConnectError::Tls(format!("a certificate in {path} is not that of an authority: {error}"))
+                        ConnectError::Tls(format!("{path} has a certificate that is of no authority: {error}"))
                     })?;
                 }
             }

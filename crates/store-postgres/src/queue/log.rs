@@ -84,7 +84,9 @@ fn ignore_retryable(changed: Result<(), Failure>) -> Result<(), Failure> {
             tracing::debug!(reason = failure.text(), "a partition of the log was in use");
         }
         // Another instance made the change, or the default partition already has entries of the day.
-        Failure::Redefined(_) => tracing::debug!(reason = failure.text(), "a partition of the log is settled"),
+        Failure::Redefined(_) => {
+            tracing::debug!(reason = failure.text(), "a partition of the log needs no change");
+        }
         Failure::NoRoom(_) | Failure::Missing | Failure::Check(_) | Failure::Corrupt(_) | Failure::Other(_) => {
             tracing::warn!(
                 reason = failure.text(),

@@ -83,7 +83,7 @@ impl Replica {
         let to_replica_error = |error: ConnectError| ConnectError::Replica(error.to_string());
         let identity = store.find(&Sql::plain(IDENTITY), Identity::read).await;
         let identity = identity.map_err(|error| ConnectError::Replica(error.to_string()))?;
-        let identity = identity.ok_or_else(|| ConnectError::Replica("the database has no identity".to_owned()))?;
+        let identity = identity.ok_or_else(|| ConnectError::Replica("the primary gave no identity".to_owned()))?;
         let deadline = options.slow_reads.deadline;
         let session = Session::new(url, &options.application_name).map_err(to_replica_error)?;
         let (has_migration, migration) =

@@ -44,8 +44,8 @@ async fn carry_out_moves(
             if let Err(error) = rebuild::complete(tasks, tenant).await {
                 tracing::warn!(
                     %error,
-                    "cannot rebuild the reporting lines: reads of teams are slower until the next move of a person or the \
-                     next start retries"
+                    "cannot rebuild the reporting lines: reads of teams are slower until a rebuild succeeds. The next \
+                     start and the next move of a person retry the rebuild"
                 );
             }
         });
