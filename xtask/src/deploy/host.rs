@@ -20,7 +20,7 @@ pub(super) fn unit(machine: &Machine) -> Outcome<CheckResult> {
         findings.push("has a secret, although all users may read this file".to_owned());
     }
     let findings: Vec<String> = findings.into_iter().map(|finding| format!("{FILE}: {finding}")).collect();
-    judge(&findings, "it is not root, writes only its folder, and has time to end")
+    judge(&findings, "it does not run as root, writes only its folder, and has time to end")
 }
 
 /// Returns the entries of a unit as an object. The last entry of a name counts.
@@ -49,7 +49,7 @@ pub(super) fn security(machine: &Machine) -> Outcome<CheckResult> {
     tools::read_output(&mut program(&analyze, &["verify", "--man=no", &copy.to_string_lossy()]))?;
     let level = output_text.lines().rfind(|line| line.contains("exposure level")).unwrap_or_default();
     let level = level.trim_matches(|letter: char| !letter.is_ascii_alphanumeric());
-    CheckResult::pass(format!("{level}, and it is valid"))
+    CheckResult::pass(format!("{level}; the unit is valid"))
 }
 
 pub(super) fn builds(machine: &Machine) -> Outcome<CheckResult> {
@@ -60,7 +60,7 @@ pub(super) fn builds(machine: &Machine) -> Outcome<CheckResult> {
     let mut files = package::for_machines(&build, &machine.scratch)?;
     files.push(package::sums(&machine.scratch, &files)?);
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    CheckResult::pass(format!("{} of the binary of the tests", names.join(", ")))
+    CheckResult::pass(format!("packed the binary of the tests: {}", names.join(", ")))
 }
 
 /// Installs, removes and purges the package in a mount namespace of its own: a layer above the root of this

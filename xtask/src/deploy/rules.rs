@@ -32,14 +32,14 @@ pub(super) enum Expected {
 use Expected::{AnyOf, AtLeast, Bool, Has, Only, Present, Text};
 
 pub(super) const POD: [Rule; 5] = [
-    ("/enableServiceLinks", Bool(false), "has service links, whose variables begin with CANDOR_"),
-    ("/automountServiceAccountToken", Bool(false), "has a token of the cluster"),
+    ("/enableServiceLinks", Bool(false), "gets variables that begin with CANDOR_ from service links"),
+    ("/automountServiceAccountToken", Bool(false), "has a token for the API of the cluster"),
     ("/securityContext/runAsNonRoot", Bool(true), "may run as root"),
     ("/securityContext/runAsUser", Text("65532"), "runs as another user than the image"),
     ("/securityContext/seccompProfile/type", Text("RuntimeDefault"), "has no seccomp profile"),
 ];
 pub(super) const CONTAINER: [Rule; 4] = [
-    ("/securityContext/readOnlyRootFilesystem", Bool(true), "writes to its root"),
+    ("/securityContext/readOnlyRootFilesystem", Bool(true), "may write to its root file system"),
     ("/securityContext/allowPrivilegeEscalation", Bool(false), "may gain rights"),
     ("/securityContext/capabilities/drop", Only("ALL"), "keeps capabilities"),
     ("/resources/limits/memory", Present, "has no limit of memory"),
@@ -75,7 +75,7 @@ pub(super) const UNIT: [Rule; 6] = [
 pub(super) const ALERT: [Rule; 3] = [
     ("/labels/severity", AnyOf(&["page", "ticket"]), "has no severity page or ticket"),
     ("/annotations/summary", Present, "has no summary"),
-    ("/annotations/description", Present, "does not name an action"),
+    ("/annotations/description", Present, "has no description, which names an action"),
 ];
 
 /// Returns the problems of the rules that a document breaks.

@@ -11,7 +11,7 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     let is_current = file.path.ends_with(".md") && !PAST.iter().any(|path| file.path.starts_with(path));
     let lines = (1..).zip(file.text.lines()).filter(|_| is_current);
     let unknown = lines.flat_map(|(number, line)| unknown_commands(line).map(move |name| (number, name)));
-    let says = |name| format!("cargo xtask has no command {name}, name one that it has");
+    let says = |name| format!("cargo xtask has no command {name}, name a command that it has");
     unknown.map(|(number, name)| Finding::new(&file.path, number, says(name))).collect()
 }
 

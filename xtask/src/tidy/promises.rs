@@ -26,7 +26,7 @@ fn unknown_tests(document: &SourceFile, files: &[SourceFile]) -> Vec<Finding> {
             let says = match files.iter().find(|file| file.path == path) {
                 None => format!("{path} is no file of the project, name the file of a test"),
                 Some(file) if test_names(&file.text).all(|(_, test)| test != name) => {
-                    format!("{path} has no test {name}, name one that it has, or take the statement back")
+                    format!("{path} has no test {name}, name a test that it has, or remove the statement")
                 }
                 Some(_) => continue,
             };

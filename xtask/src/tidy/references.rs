@@ -36,7 +36,7 @@ fn unresolved_references(file: &SourceFile, headings: &BTreeSet<&str>) -> Vec<Fi
         let references = sections(prose).into_iter().chain(decisions(prose));
         let dead_references = references.filter(|reference| !headings.contains(reference.as_str()));
         findings.extend(dead_references.map(|reference| {
-            let says = format!("{reference} is no heading of {CONTRACT}, refer to one that is, or add it there");
+            let says = format!("{reference} is no heading of {CONTRACT}, name another heading, or add this one");
             Finding::new(&file.path, number, says)
         }));
     }

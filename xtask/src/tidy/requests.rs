@@ -138,7 +138,7 @@ impl Request {
             .iter()
             .find(|(template, item)| matches(template, path) && item.get(method.to_lowercase()).is_some());
         let Some((_, item)) = matching else {
-            return Some(format!("{method} /{path} is no operation of {DOCUMENT}, name one that is"));
+            return Some(format!("{method} /{path} is no operation of {DOCUMENT}, name an operation that it has"));
         };
         let parameter_lists = [&item["parameters"], &item[method.to_lowercase()]["parameters"]];
         let known_parameters: Vec<&Value> = parameter_lists
@@ -152,7 +152,7 @@ impl Request {
             known_parameters.iter().any(|one| one["name"] == name || (is_custom && one["style"] == "deepObject"))
         };
         let wrong = parameters.iter().find(|name| !has(name))?;
-        Some(format!("{method} /{path} has no parameter `{wrong}` in {DOCUMENT}, name one that it has"))
+        Some(format!("{method} /{path} has no parameter `{wrong}` in {DOCUMENT}, name a parameter that it has"))
     }
 }
 

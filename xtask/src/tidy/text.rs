@@ -26,7 +26,7 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
             find(format!("{note} in the text, do it now or open an issue"));
         }
         if let Some(folder) = MACHINE_FOLDERS.into_iter().find(|folder| starts_path(line, folder)) {
-            find(format!("a path of one machine (/{folder}/…), write one that every reader has"));
+            find(format!("a path of one machine (/{folder}/…), write a path that every reader has"));
         }
         if file.path.ends_with(".rs") && silences_a_lint(line) {
             find("a lint is silenced with allow, use #[expect(…, reason = \"…\")]".to_owned());
