@@ -164,8 +164,8 @@ const FEED_IS_AHEAD: &str = "SELECT COALESCE(max(position), 0) >= \
     pg_snapshot_xmax(pg_current_snapshot())::text::bigint + feed_offset() \
     FROM (SELECT position FROM events ORDER BY created_at DESC LIMIT 1000) AS newest";
 
-/// Query for the distance from the position of a new event to that of the last stored one, and for the current
-/// offset.
+/// Query for the distance from the position of a new event to the position of the last stored event, and for the
+/// current feed offset.
 const FEED_GAP: &str = "SELECT COALESCE(max(position), 0) - pg_snapshot_xmax(pg_current_snapshot())::text::bigint \
     - feed_offset(), feed_offset() \
     FROM events";

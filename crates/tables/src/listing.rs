@@ -170,7 +170,7 @@ impl Listing {
         Self { after: start, ..Self::new_ordered::<T>(sort, false, page.limit) }
     }
 
-    /// Creates a page of the rows that were changed within these bounds (decision D10).
+    /// Creates the list of the rows whose last change was within these bounds (decision D10).
     pub(crate) fn list_by_update_time<T: Stored + Sortable>(
         within: Bounds<Timestamp>,
         sort: Sort,

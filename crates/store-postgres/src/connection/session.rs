@@ -44,8 +44,8 @@ const PLAN_OF_A_CLUSTER: &str =
 pub(crate) const SETTINGS: [(&str, &str); 6] = [
     ("default_transaction_isolation", "read committed"),
     ("lock_timeout", "10s"),
-    // The statements of a transaction are sent together, so only a stalled process leaves one idle. Its locks must
-    // not outlast its leases.
+    // The statements of a transaction are sent together, so only a stalled process leaves a transaction idle. The
+    // locks of the transaction must not outlast the leases of the process.
     ("idle_in_transaction_session_timeout", "10s"),
     ("enable_seqscan", "off"),
     // A generic plan can expect many rows where there are none. The start of parallel workers then takes 20 to 40 ms,

@@ -118,7 +118,8 @@ impl PostgresCopy {
                 return Err(CopyRefusal::Locked);
             }
             let mut lacks = pending(options).await?;
-            // An interrupted copy leaves the feed behind its events; the end of the next copy raises it.
+            // An interrupted copy leaves the feed offset too low for the copied events. The next copy raises the offset
+            // at its end.
             lacks.retain(|step| step != FEED_STEP);
             if !it.layout.spans_tenants() && !lacks.is_empty() {
                 return Err(CopyRefusal::Spread(lacks));

@@ -29,8 +29,8 @@ impl PostgresStore {
     }
 }
 
-/// Builds the statement of the counts. The inner query groups rows by their own values. The outer query then looks up the value
-/// of another table once for each of these groups instead of once for each row.
+/// Builds the statement of the counts. The inner query groups rows by their own values. The outer query then looks up
+/// the value of another table once for each of these groups instead of once for each row.
 fn sql(tenant: Tenant, lists: &[&Listing], keys: &[GroupKey], most: usize) -> Sql {
     let mut page = PageSql::of_all_rows(tenant);
     let group_columns = (1..=keys.len()).map(|at| at.to_string()).collect::<Vec<_>>().join(", ");

@@ -12,7 +12,8 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::sql::row as read_row;
 
-/// Builds the query for the events to deliver again. Failed deliveries come from an index that has them in the order of their events.
+/// Builds the query for the events to deliver again. Failed deliveries come from an index that has them in the order of
+/// their events.
 pub(super) fn sql(
     (tenant, webhook): QueueKey,
     which: &RedeliveryFilter,

@@ -40,7 +40,7 @@ fn fails(job: &Job, world: &CaseContext, retry_at: Timestamp) -> (Job, AttemptRe
     (*job, AttemptResult::Settled(Box::new(attempt_effect(job, id, BAD, Some(retry_at)))))
 }
 
-/// Creates a subscription with failed events, whose next attempts are due in a day.
+/// Creates a subscription whose deliveries have failed once. Returns the next attempts, which are due in a day.
 async fn create_failed(world: &CaseContext, count: usize) -> (Subscription, Vec<Job>) {
     let to = world.subscriber().await;
     world.commit_events(&vec![EventType::EmployeeCreated; count]).await;

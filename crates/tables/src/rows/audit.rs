@@ -70,7 +70,7 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Aud
     let actions: Vec<_> = actions.into_iter().cloned().map(SqlValue::Text).collect();
     let action = column("action", Type::Text);
     let is_led = filter.target_id.is_some() || filter.actor_id.is_some();
-    // No stored text contains NUL, and stores differ in comparing it.
+    // No stored text contains NUL, and the stores compare texts with NUL in different ways.
     let is_plain = !filter.actions.iter().any(|action| action.contains('\0'));
     if is_led || !is_plain || actions.is_empty() || actions.len() > MOST_RUNS {
         it.one_of(action, actions);

@@ -109,7 +109,7 @@ async fn killed_worker_blocks_only_its_own_tenants() {
         announce(&store, &scene.make, tenant).await.unwrap();
     }
     scene.nodes.all[1].kill().unwrap();
-    // The first error may be that of the broken connection; later ones report that the node is down.
+    // The first error may come from the broken connection; later errors report that the node is down.
     for _ in 0..3 {
         let refusal = announce(&store, &scene.make, first).await;
         assert!(matches!(refusal, Err(CommitError::Storage(StorageError::Unavailable(_)))), "{refusal:?}");
