@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// Oldest version of Node.js that all packages of the checks support.
 const NODE: (u32, u32) = (20, 19);
 
-/// Returns a virtual environment with the packages of the folder's `requirements.txt`. Creates it if it is
-/// missing.
+/// Returns a virtual environment with the packages that `requirements.txt` in `folder` names. Creates the environment
+/// if it is missing.
 pub(crate) fn python(target: &Path, folder: &str) -> Outcome<PathBuf> {
     let versions = format!("{folder}/requirements.txt");
     let environment = folder_for(target, &versions)?;
@@ -25,7 +25,8 @@ pub(crate) fn python(target: &Path, folder: &str) -> Outcome<PathBuf> {
     Ok(environment)
 }
 
-/// Returns a folder with the packages of the folder's `package-lock.json`. Creates it if it is missing.
+/// Returns an installation of the packages that `package-lock.json` in `folder` names. Installs the packages if the
+/// installation is missing.
 pub(crate) fn node(target: &Path, folder: &str) -> Outcome<PathBuf> {
     let version = output(&mut program("node", &["--version"])).map_err(|_| "Node.js is needed")?;
     if !is_recent(&version) {

@@ -19,7 +19,7 @@ const SUPERUSER: &str = "candor";
 /// Maximum length of the folder's path. A socket path has at most 107 bytes (`sun_path`; 103 on macOS), and the
 /// server adds `/.s.PGSQL.5432`.
 const LONGEST_FOLDER: usize = 88;
-/// Accounts to run the server as if the owner is root, which PostgreSQL refuses.
+/// Accounts under which the server runs if the owner is root: PostgreSQL refuses to run as root.
 const UNPRIVILEGED: [&str; 2] = ["postgres", "nobody"];
 /// Settings without durability, because test data need not survive a crash.
 pub(crate) const FORGETFUL: [&str; 5] =

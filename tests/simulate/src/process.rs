@@ -21,7 +21,7 @@ pub(crate) struct Process {
     /// Deviation of its clock in milliseconds.
     skew: i64,
     pub(crate) is_claiming: bool,
-    /// Time of its next scan for claimable deliveries, or `None` until something happens.
+    /// Time of the next scan for claimable deliveries. `None`: the process scans only after something happens.
     pub(crate) claim_at: Option<i64>,
     /// Number of scans without a result since something happened.
     pub(crate) fruitless_scans: u32,

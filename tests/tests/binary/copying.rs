@@ -272,7 +272,7 @@ fn service_continues_on_the_other_store_and_back_again() {
     service.stop();
 }
 
-/// Adds one last event, then follows the feed from a cursor of the first store to its end.
+/// Adds one last event, then follows the feed from a cursor of the first store to the end of the feed.
 fn goes_on(client: &mut Client, first: &Value) -> Vec<Value> {
     let name = format!("Department no. {}", client.all("/v1/departments").len());
     create_resource(client, "/v1/departments", &json!({"name": name}));

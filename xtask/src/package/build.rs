@@ -69,7 +69,7 @@ impl Build {
     }
 
     /// Returns the path of the binary. For profiles other than `release`, this is a copy without debug information,
-    /// which would make the binary five times as large. Without `strip`, the copy is not made.
+    /// which would make the binary five times as large. If `strip` is not installed, no copy is made.
     pub(super) fn without_debug_information(&self) -> Outcome<PathBuf> {
         let binary = self.folder().join("candor");
         if self.is_release() || !succeeds(&mut program("strip", &["--version"])) {

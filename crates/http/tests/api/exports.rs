@@ -45,7 +45,7 @@ fn last_cursor(lines: &[Value]) -> Option<String> {
     Some(of_type(lines, "checkpoint").last()?["cursor"].as_str().unwrap().to_owned())
 }
 
-/// Sends a request for an export a minute later, so that it stays below the quota.
+/// Sends a request for an export a minute later, so that the requests stay below the quota.
 async fn export(world: &TestApi, query: &str) -> TestResponse {
     world.clock.advance_seconds(60);
     world.get(&format!("/v1/exports{query}")).await

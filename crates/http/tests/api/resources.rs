@@ -83,7 +83,7 @@ impl Resources {
         self.0.get(family).map_or("", String::as_str)
     }
 
-    /// Returns the key with which the resources were created, or that of the connector for a route of SCIM.
+    /// Returns the key with which the resources were created, or the connector's key for a route of SCIM.
     pub(crate) fn key<'a>(&'a self, route: &Route, admin: &'a str) -> &'a str {
         match route.dialect {
             Dialect::V1 => admin,

@@ -15,7 +15,7 @@ use crate::support::TestApi;
 
 pub(crate) const DAY: i64 = 86_400;
 
-/// A store of any kind that fails on request. [`run`] sets its time to that of the test.
+/// A store of any kind that fails on request. [`run`] sets the time of the store to the time of the test.
 pub(crate) type Faulty = candor_store_testkit::Faulty<dyn candor_port_storage::Storage>;
 
 /// Saves a run and returns its id.

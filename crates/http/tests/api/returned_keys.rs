@@ -97,7 +97,7 @@ async fn write_that_gives_access_reads_its_caller_from_the_store() {
         let creation = world.post("/v1/api-keys", body).await.json();
         let (id, secret) = (creation["id"].as_str().unwrap(), creation["key"].as_str().unwrap());
         assert_eq!(world.bare("GET", "/v1/me").key(secret).send().await.status, 200);
-        // Like a revocation by another process: this one still has the key in its cache.
+        // Like a revocation by another process: this process still has the key in its cache.
         operator::revoke_key(&world.services, id.parse().unwrap()).await.unwrap();
         let request = world.bare(method(route), &resources.path(route)).key(secret);
         let response = resources.fill(request, route).send().await;
@@ -181,7 +181,7 @@ async fn writes_of_a_provider_read_its_key_from_the_store() {
     let creation = world.post("/v1/api-keys", body).await.json();
     let (id, secret) = (creation["id"].as_str().unwrap(), creation["key"].as_str().unwrap());
     assert_eq!(world.bare("GET", "/scim/v2/Users").key(secret).send().await.status, 200);
-    // Like a revocation by another process: this one still has the key in its cache.
+    // Like a revocation by another process: this process still has the key in its cache.
     operator::revoke_key(&world.services, id.parse().unwrap()).await.unwrap();
     for (method, path) in [
         ("POST", "/scim/v2/Users"),

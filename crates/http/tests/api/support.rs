@@ -310,7 +310,7 @@ impl TestResponse {
     }
 
     /// Returns the error code, after checking the shape of the envelope. An error of SCIM has no code: its status
-    /// determines the one that `/v1` would have.
+    /// determines the code that `/v1` would return.
     pub(crate) fn code(&self) -> String {
         let body = self.json();
         if self.header("content-type") == Some("application/scim+json") {

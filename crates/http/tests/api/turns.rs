@@ -1,4 +1,4 @@
-//! The background work of one organization does not delay that of other organizations.
+//! The background work of one organization does not delay the background work of other organizations.
 
 use std::sync::Arc;
 

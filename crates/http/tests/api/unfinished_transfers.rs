@@ -144,7 +144,8 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
             if answer.starts_with("HTTP/1.1 503") {
                 return answer;
             }
-            // On a busy machine, this request may come before a half-sent one, which is then refused in its place.
+            // On a busy machine, this request may come before a half-sent request, and the half-sent request is then
+            // refused.
             connections.push(half_sent_body(&server, "/v1/departments", "application/json", large).await);
         }
     };

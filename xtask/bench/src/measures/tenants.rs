@@ -29,7 +29,7 @@ const WATCHED: usize = 200;
 /// First seed of the random requests. Other measures have other seeds, so that no request repeats another one.
 const SEED: u64 = 70_000;
 
-/// Sends the requests of a load for this time. The seed determines them.
+/// Sends the requests of a load for this time. The seed determines the requests.
 type Load<'a> = Box<dyn Fn(Duration, u64) -> Result + Send + Sync + 'a>;
 
 pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::{DeliveryTest, SentAttempt};
 
 const URL: &str = "https://receiver.example/";
-/// A key ring whose first key is new and whose second key is that of the fixture.
+/// A key ring whose first key is new and whose second key is the key of the fixture.
 const NEW_RING: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=,\
                         k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 /// The first key of [`NEW_RING`] alone.
