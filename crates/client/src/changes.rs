@@ -321,7 +321,8 @@ fn checked_in(event: &FeedEvent) -> Option<(Box<RawValue>, EventCheckIn)> {
     Some((serde_json::value::to_raw_value(&members).ok()?, EventCheckIn { id, data }))
 }
 
-/// Returns the time of the last change of a row. Messages and check-ins never change.
+/// Returns the time of the last change of a row. Messages and check-ins never change. `None` for a row without
+/// times.
 fn changed_at(row: &Value) -> Option<&str> {
     row["updated_at"].as_str().or_else(|| row["created_at"].as_str())
 }

@@ -106,7 +106,7 @@ fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn std::error::Erro
 }
 
 /// Returns the TLS error that `cause` is, or that it wraps. Looks into I/O errors, because the `source` of an I/O
-/// error skips the error that it wraps.
+/// error skips the error that it wraps. `None` if there is no TLS error.
 fn tls_error<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
     cause.downcast_ref().or_else(|| tls_error(cause.downcast_ref::<std::io::Error>()?.get_ref()?))
 }
@@ -157,7 +157,8 @@ impl ApiError {
         }
     }
 
-    /// Returns the pause of the header `Retry-After`, which is a number of seconds or a date.
+    /// Returns the pause of the header `Retry-After`, which is a number of seconds or a date. `None` if the header
+    /// is missing or invalid.
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         let text = header(&self.headers, RETRY_AFTER.as_str())?;
@@ -181,7 +182,7 @@ impl ApiError {
         })
     }
 
-    /// Returns the window of the quota that a 429 names.
+    /// Returns the window of the quota that a 429 names. `None` if the error names no quota.
     pub(crate) fn quota_window(&self) -> Option<Duration> {
         self.details.iter().find_map(|detail| match detail {
             ErrorDetail::RateLimit(limit) => Some(Duration::from_secs(limit.window_seconds.try_into().ok()?)),

@@ -36,13 +36,14 @@ pub struct RateLimitState {
 }
 
 impl<T> ApiResponse<T> {
-    /// Returns the id of the request in the logs of the service.
+    /// Returns the id of the request in the logs of the service. `None` if the response does not have it.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         header(&self.headers, "x-request-id")
     }
 
-    /// Returns the ETag of the resource, which `if_match` and `if_none_match` take.
+    /// Returns the ETag of the resource, which `if_match` and `if_none_match` take. `None` if the response has no
+    /// ETag.
     #[must_use]
     pub fn etag(&self) -> Option<&str> {
         header(&self.headers, "etag")
@@ -88,7 +89,7 @@ pub(crate) fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// Returns the text of a header.
+/// Returns the text of a header. `None` if the header is missing or is not a text.
 pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }

@@ -56,7 +56,7 @@ pub enum WebhookError {
 
 /// Lookup of request headers by name, implemented for `HeaderMap` and for functions.
 pub trait WebhookHeaders {
-    /// Returns the value of a header; `name` is in lower case.
+    /// Returns the value of a header; `name` is in lower case. `None` if the header is missing.
     fn value(&self, name: &str) -> Option<String>;
 }
 

@@ -181,7 +181,8 @@ impl MatchCount {
         listing.conditions.get(self.condition)
     }
 
-    /// Returns the source that gathers the rows of the condition, and the maximum count for that source.
+    /// Returns the source that gathers the rows of the condition, and the maximum count for that source. `None` if
+    /// no other table names the rows.
     fn gathering_source(&self, listing: &Listing) -> Option<(RowSource, usize)> {
         match self.condition(listing)? {
             Condition::Within(column, _) | Condition::Reach(column, _) if leads_to_firsts(listing, column) => {
@@ -234,7 +235,8 @@ pub fn choose(listing: &Listing, named: &[MatchCount]) -> ListPlan {
     ListPlan { first: RowSource::Scan(RowFilter { hashed: hashed_conditions }), then: Some(then) }
 }
 
-/// Returns the source with the smallest count relative to its limit, and the quotient of count and limit.
+/// Returns the source with the smallest count relative to its limit, and the quotient of count and limit. `None`
+/// if no condition has a source.
 fn smallest_source<'n>(
     listing: &Listing,
     named: impl Iterator<Item = &'n MatchCount>,

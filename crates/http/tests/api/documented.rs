@@ -97,7 +97,8 @@ pub(crate) fn assert_body(route: Option<&Route>, asked: &str, answered: &TestRes
     assert_eq!(mismatch(document_of(route), schema, &answered.json(), route.operation), None, "{asked}");
 }
 
-/// Returns the difference between the type of a value and the types that a schema allows.
+/// Returns the difference between the type of a value and the types that a schema allows. `None` if the schema
+/// allows the type.
 fn type_mismatch(schema: &Value, value: &Value, at: &str) -> Option<String> {
     let kind = match value {
         Value::Null => "null",

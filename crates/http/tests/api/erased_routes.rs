@@ -83,7 +83,7 @@ fn mark_texts(document: &Value, schema: &Value, name: &str) -> Option<Value> {
     (!members.is_empty()).then_some(Value::Object(members))
 }
 
-/// Returns the marked texts of a route's body.
+/// Returns the marked texts of a route's body. `None` for a route without a body.
 fn texts(document: &Value, route: &Route) -> Option<Value> {
     if !matches!(route.body, Body::Required(_) | Body::Optional(_)) {
         return None;

@@ -156,7 +156,7 @@ impl Resources {
         }
     }
 
-    /// Returns a valid body for a route.
+    /// Returns a valid body for a route. `None` for a route without a body.
     pub(crate) fn body(&self, route: &Route) -> Option<Value> {
         let (Body::Required(schema) | Body::Optional(schema)) = route.body else { return None };
         let employee = self.id("employees");

@@ -63,7 +63,7 @@ async fn open_newest(world: &TestServices, tenant: Tenant, id: WebhookId, ring: 
     open_secret(tenant, id, ring, &sealed_secret)
 }
 
-/// Decrypts a secret of a subscription with this ring.
+/// Decrypts a secret of a subscription with this ring. `None` if the ring lacks the key.
 fn open_secret(tenant: Tenant, id: WebhookId, ring: &str, sealed: &[u8]) -> Option<String> {
     let place = SealContext { purpose: "webhook", tenant: Some(tenant), row: &id.to_bytes() };
     Vault::parse(ring).unwrap().open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok())

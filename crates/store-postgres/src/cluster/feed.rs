@@ -31,7 +31,7 @@ pub(super) fn take_events(added: &mut Vec<AnyRow>) -> Vec<AnyRow> {
 }
 
 /// Builds the statements that record the wanted event types, and insert events at the next positions of their
-/// tenant.
+/// tenant. The flags are `false`: no row is part of a result.
 pub(super) fn statements(tenant: Tenant, events: &LateEvents) -> Result<Vec<(Sql, bool)>, RowWriteError> {
     let mut statement = Statement::new(&Cluster, tenant);
     if events.changes_subscriptions {

@@ -196,7 +196,8 @@ impl PendingCommit {
         self.tenant == other.tenant && key(self).is_some() && key(self) == key(other)
     }
 
-    /// Returns the idempotency key with its tenant: keys are unique for each tenant.
+    /// Returns the idempotency key with its tenant: keys are unique for each tenant. `None` if the change set has
+    /// no key.
     fn place_of_key(&self) -> Option<(Tenant, String)> {
         self.change.replay.as_ref().map(|replay| (self.tenant, replay.key.as_str().to_owned()))
     }

@@ -73,7 +73,7 @@ impl SharedConnections {
         Self { session, shared_connections, runtimes: RwLock::default() }
     }
 
-    /// Returns the shared connection of the current runtime.
+    /// Returns the shared connection of the current runtime. `None` if there are no shared connections.
     fn own(&self) -> Option<&SharedConnection> {
         let runtime = Handle::current().id();
         let position_in = |runtimes: &[Id]| runtimes.iter().position(|id| *id == runtime);

@@ -207,7 +207,7 @@ impl Failure {
     }
 }
 
-/// Returns the unique value that the constraint protects.
+/// Returns the unique value that the constraint protects. `None` for other constraints.
 fn unique(constraint: &str) -> Option<Unique> {
     let constraint = without_number(constraint);
     let matching_unique =

@@ -87,7 +87,8 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// Takes the events out of the rows to add and returns them, if [`Layout::event_statements`] writes them last.
     fn split_off_events(&self, added: &mut Vec<AnyRow>) -> Vec<AnyRow>;
 
-    /// Builds the statements that come last in the transaction of a change set.
+    /// Builds the statements that come last in the transaction of a change set. Each flag is `true` if the rows of
+    /// its statement belong to the result.
     ///
     /// # Errors
     /// [`RowWriteError`] for an event that cannot be stored.

@@ -330,7 +330,7 @@ impl PageSql {
     }
 }
 
-/// Returns the column and value of each run of a list.
+/// Returns the column and value of each run of a list. A list without runs has the single run `None`.
 pub(super) fn runs_of(listing: &Listing) -> Vec<Option<(Column, SqlValue)>> {
     match &listing.runs {
         Some((column, values)) => values.iter().map(|value| Some((*column, value.clone()))).collect(),

@@ -81,7 +81,7 @@ impl Everyone for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Reads a key and its person, each from the node of its data set.
+    /// Reads a key and its person, each from the node of its data set. `None` if the key does not exist.
     async fn key_of_its_tenant(&self, hash: KeyHash, lookup: &Sql) -> Read<Option<KeyRecord>> {
         let Some(tenant) = self.find(lookup, owner).await? else { return Ok(None) };
         let mut sql = Sql::default();

@@ -8,7 +8,7 @@ use crate::commit::{holds, is_open, lines};
 use crate::sql::{Db, Sql};
 use crate::table::has_version;
 
-/// Returns the first of the conditions that does not hold.
+/// Returns the first of the conditions that does not hold. `None` if all conditions hold.
 pub(crate) fn first_broken(
     db: &mut Db,
     tenant: Tenant,

@@ -69,7 +69,8 @@ fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<FoundDelivery>, 
     db.rows(Sql::new(text).bind(now).bind(now).bind(i64::from(most)), |row| Ok(job(row)))
 }
 
-/// Walks from one subscription to the next, skipping the rest of each queue.
+/// Walks from one subscription to the next, skipping the rest of each queue. Returns the deliveries, and the queue
+/// after which the next walk starts; `None` at the end of the queues.
 fn walk_queues(
     db: &mut Db,
     queues: SubscriptionQueues,
@@ -88,7 +89,7 @@ fn walk_queues(
 }
 
 /// Returns the next subscription with queued deliveries: first of the same tenant, then of later tenants. A
-/// row-value comparison would make SQLite scan the rest of the current queue.
+/// row-value comparison would make SQLite scan the rest of the current queue. `None` at the end of the queues.
 fn next_subscription(
     db: &mut Db,
     queues: SubscriptionQueues,

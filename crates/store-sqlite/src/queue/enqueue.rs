@@ -86,7 +86,7 @@ fn facts(
     Ok(facts.into_iter().map(|facts| facts.resolve_department(&departments)).collect())
 }
 
-/// Returns the department of a person.
+/// Returns the department of a person. `None` for a person without a department.
 fn department(db: &mut Db, tenant: Tenant, person: EmployeeId) -> Result<Option<DepartmentId>, StorageError> {
     let department = |row: &mut dyn CellReader| Ok(Reader::new(row, Employee::TABLE).opt_id()?);
     Ok(db.first(Sql::new(DEPARTMENT).bind(tenant).bind(person), department)?.flatten())

@@ -88,7 +88,7 @@ impl Queue for SqliteStore {
     }
 }
 
-/// Returns the queued delivery of an event.
+/// Returns the queued delivery of an event. `None` if the delivery is not queued.
 pub(crate) fn read_queued(
     db: &mut Db,
     (tenant, webhook): QueueKey,

@@ -80,7 +80,7 @@ fn current_position(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Pos
 }
 
 /// Returns a position before all events from `at` or later. The position belongs to an event that is so much older
-/// than `at` that it was committed before all of them.
+/// than `at` that it was committed before all of them. `None` if there is no such event.
 fn last_before(db: &mut Db, tenant: Tenant, at: Timestamp) -> Result<Option<Position>, StorageError> {
     let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
     db.first(Sql::new(LAST_BEFORE).bind(tenant).bind(long_before), place)

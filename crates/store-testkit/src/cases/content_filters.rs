@@ -43,12 +43,12 @@ impl Staff {
         Self { departments, people }
     }
 
-    /// Returns the department of a person.
+    /// Returns the department of a person. `None` for a person without a department.
     fn department(&self, id: EmployeeId) -> Option<DepartmentId> {
         self.people.iter().find(|person| person.id == id)?.department_id
     }
 
-    /// Returns a filter with up to three values in each condition.
+    /// Returns a filter with up to three values in each condition. `None` if the filter has no condition.
     fn filter(&self, world: &CaseContext) -> Option<EventFilter> {
         fn pick_some<T: Copy>(world: &CaseContext, from: &[T]) -> Option<Vec<T>> {
             let count = 1 + world.random.number_below(3);

@@ -8,7 +8,8 @@ use crate::support::TestApi;
 const STATUSES: [&str; 5] = ["draft", "pending_review", "approved", "shared", "archived"];
 const ACTIONS: [&str; 6] = ["submit", "approve", "return", "share", "feedback", "archive"];
 
-/// Returns the status after an action, from the contract's table; independent of the code under test.
+/// Returns the status after an action, from the contract's table; independent of the code under test. `None` if
+/// the table does not allow the action.
 fn next_status(from: &str, action: &str, review: &str) -> Option<&'static str> {
     match (action, from) {
         ("submit", "draft") if review != "disabled" => Some("pending_review"),

@@ -80,7 +80,8 @@ pub(crate) fn empty_postgres() -> Option<TestDatabase> {
     TestDatabase::create(&template("_copy").unwrap(), distribute_at).unwrap()
 }
 
-/// Creates an empty database with the table layout of a cluster, also on a single server.
+/// Creates an empty database with the table layout of a cluster, also on a single server. `None` without
+/// PostgreSQL.
 pub(crate) async fn empty_postgres_by_tenant() -> Option<TestDatabase> {
     let database = empty_postgres()?;
     if !is_spread() {
@@ -121,7 +122,7 @@ pub(crate) async fn copied(source: &dyn CopyTarget, target: &dyn CopyTarget) -> 
     copy(source, target, FROM, &NoProgress).await
 }
 
-/// Returns the progress record of a copy into an SQLite file.
+/// Returns the progress record of a copy into an SQLite file. `None` if the file has no progress record.
 pub(crate) async fn progress(path: &Path) -> Option<CopyProgress> {
     SqliteCopy::source(path).unwrap().progress().await.unwrap()
 }

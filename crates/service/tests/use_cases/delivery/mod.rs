@@ -282,7 +282,7 @@ impl DeliveryTest {
         self.engine.run_once().await.unwrap()
     }
 
-    /// Advances the clock and runs everything that is due.
+    /// Advances the clock and runs everything that is due. Returns the number of attempts.
     pub(super) async fn run_once_after(&self, seconds: i64) -> usize {
         self.world.clock.advance_seconds(seconds);
         self.run_once().await

@@ -159,7 +159,7 @@ async fn mail_that_is_tried_again_is_counted_once() {
     assert_eq!((&mail_json["status"], &mail_json["failure"]), (&json!("queued"), &json!("deferred")));
 }
 
-/// Sends all mails that are due.
+/// Sends all mails that are due. Returns the number of sent mails.
 async fn send_all(stage: &MailTest) -> usize {
     let count_before = stage.post.all().len();
     let mut mailer = stage.mailer();

@@ -66,7 +66,7 @@ fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
 
 /// Statements that lock changed conversations before anything else of the transaction. A message that was added
 /// meanwhile then has the older transaction id, so the feed shows the message before the change, such as the
-/// archiving of the conversation.
+/// archiving of the conversation. The flag is `false`: no row is part of a result.
 pub(super) fn hold(tenant: Tenant, change: &ChangeSet) -> Vec<(Sql, bool)> {
     let mut ids: Vec<[u8; 16]> = change.writes.iter().filter_map(changed_conversation).collect();
     if ids.is_empty() {
@@ -81,7 +81,7 @@ pub(super) fn hold(tenant: Tenant, change: &ChangeSet) -> Vec<(Sql, bool)> {
     vec![(sql, false)]
 }
 
-/// Returns the id of the conversation that a write changes.
+/// Returns the id of the conversation that a write changes. `None` for other writes.
 fn changed_conversation(write: &Write) -> Option<[u8; 16]> {
     let Write::Put(row) = write else { return None };
     (row.table().name == Conversation::TABLE.name && row.version_read().is_some()).then(|| row.id())

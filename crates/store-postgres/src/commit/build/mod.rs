@@ -88,7 +88,8 @@ pub(super) fn batch(
 }
 
 /// Builds the statements that lock rows before later statements read them: a statement sees the data that was
-/// committed when the statement began. `None` if no row needs a lock first.
+/// committed when the statement began. `None` if no row needs a lock first. Each flag is `false`: no row is part
+/// of a result.
 fn locks(
     layout: SharedLayout,
     key: IdempotencyKeyState,
@@ -113,7 +114,8 @@ fn locks(
 }
 
 /// Builds the statements that remove data. They precede the statement with the writes, and keep the order of the
-/// change set: a row is deleted after its rows in side tables.
+/// change set: a row is deleted after its rows in side tables. Each flag is `true` if the rows of its statement
+/// belong to the result.
 fn removals(tenant: Tenant, change: &ChangeSet) -> impl Iterator<Item = (Sql, bool)> {
     let changes = change
         .writes
@@ -215,7 +217,7 @@ fn merged_requires(changes: &[&ChangeSet]) -> Vec<Require> {
     all
 }
 
-/// Returns the id of a person who gets a manager.
+/// Returns the id of a person who gets a manager. `None` for other writes.
 fn joining_person(write: &Write) -> Option<[u8; 16]> {
     if let Write::PutReporting { row, manager: Some(_), .. } = write { Some(row.id()) } else { None }
 }
