@@ -188,7 +188,8 @@ fn findings_of(name: &str, seed: u64, done: &FinishedStep) -> Vec<String> {
     tests.into_iter().map(|test| format!("{test}: {repeat} {test}")).collect()
 }
 
-/// Reads a line of nextest such as `FAIL [ 0.01s] (1/9) candor-domain::rules ids::id_is_kept`.
+/// Returns the name of the failed test in a line of nextest such as `FAIL [ 0.01s] (1/9) candor-domain::rules
+/// ids::id_is_kept`. `None` for other lines.
 fn failed_test(line: &str) -> Option<&str> {
     const RESULTS: [&str; 5] = ["FAIL [", "TIMEOUT [", "SIGABRT [", "SIGSEGV [", "SIGKILL ["];
     let line = line.trim_start();

@@ -120,7 +120,8 @@ fn time_of_children() -> Outcome<f64> {
     seconds_of_children(&text).ok_or_else(|| format!("/proc/self/stat has an unknown form: {text}").into())
 }
 
-/// Reads `cutime` and `cstime`, the fields 16 and 17. The second field is a name, which may contain spaces.
+/// Returns the seconds of processor time of ended child processes: `cutime` and `cstime`, the fields 16 and 17. The
+/// second field is a name, which may contain spaces. `None` for a text of another form.
 fn seconds_of_children(stat: &str) -> Option<f64> {
     let (_, rest) = stat.rsplit_once(')')?;
     let ticks: Vec<f64> =

@@ -51,7 +51,7 @@ impl Cluster {
     }
 
     /// Starts a server with these settings, each as `name=value`. All other settings have PostgreSQL's durable
-    /// defaults.
+    /// defaults. `None` if there are no programs.
     ///
     /// # Errors
     /// Those of [`Cluster::start`].
@@ -234,7 +234,8 @@ fn we_are_root() -> Result<bool, Error> {
     Ok(owner?.uid() == 0)
 }
 
-/// Returns user id and group id of an account in the format of `/etc/passwd`.
+/// Returns user id and group id of an account in the format of `/etc/passwd`. `None` if the account does not
+/// exist.
 fn account(accounts: &str, name: &str) -> Option<(u32, u32)> {
     accounts.lines().find_map(|line| {
         let mut fields = line.split(':');

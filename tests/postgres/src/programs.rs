@@ -17,7 +17,7 @@ const VERSIONED: [(&str, &str, &str); 6] = [
 ];
 
 /// Returns the first folder with `initdb` and `postgres`. Search order: `PG_BIN_DIR`, `PATH`, the folder of
-/// `pg_config`, then the usual folders, newest version first.
+/// `pg_config`, then the usual folders, newest version first. `None` if no folder has both.
 pub(crate) fn find() -> Option<PathBuf> {
     let named_folder = env::var_os("PG_BIN_DIR").map(PathBuf::from);
     let path = env::var_os("PATH").map(|path| env::split_paths(&path).collect::<Vec<_>>()).unwrap_or_default();
@@ -26,7 +26,8 @@ pub(crate) fn find() -> Option<PathBuf> {
     })
 }
 
-/// Returns the folder with both programs. Follows links, because distributions link only one of them.
+/// Returns the folder with both programs. Follows links, because distributions link only one of them. `None` if no
+/// folder has both.
 fn complete(folder: &Path) -> Option<PathBuf> {
     let holds_both = |folder: &Path| folder.join("initdb").is_file() && folder.join("postgres").is_file();
     if holds_both(folder) {

@@ -40,7 +40,7 @@ impl TestRedis {
         Self::start_with(&[])
     }
 
-    /// Starts a server with additional arguments.
+    /// Starts a server with additional arguments. `None` without a server program.
     ///
     /// # Errors
     /// Those of [`TestRedis::start`].
@@ -48,7 +48,7 @@ impl TestRedis {
         Self::prepare(arguments, None)
     }
 
-    /// Starts a server that accepts TLS only, as `localhost`.
+    /// Starts a server that accepts TLS only, as `localhost`. `None` without a server program.
     ///
     /// # Errors
     /// Those of [`TestRedis::start`].

@@ -61,7 +61,7 @@ impl Run {
         }
     }
 
-    /// Returns any process that delivers.
+    /// Returns any process that delivers. `None` if no process delivers.
     fn any_process(&mut self) -> Option<usize> {
         let first = self.random.index(self.processes.len());
         let delivers = |place: &usize| self.processes[*place].as_ref().is_some_and(|process| !process.is_stopping);

@@ -89,7 +89,7 @@ impl Queue {
         (expedited_delivery.due_at, expedited_delivery.job) != (queued_delivery.due_at, queued_delivery.job)
     }
 
-    /// Returns the queued delivery of an event.
+    /// Returns the queued delivery of an event. `None` if the delivery is not queued.
     pub(crate) fn get(&self, key: Key) -> Option<Job> {
         self.queued.get(&key).map(|queued| queued.job)
     }
@@ -269,7 +269,7 @@ impl Queue {
         change
     }
 
-    /// Returns the time at which the next delivery is due and not leased.
+    /// Returns the time at which the next delivery is due and not leased. `None` if there is no such delivery.
     pub(crate) fn next_free_at(&self, now: Timestamp) -> Option<Timestamp> {
         let mut first: Option<Timestamp> = None;
         for (at, queue, event) in &self.due {

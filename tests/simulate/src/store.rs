@@ -144,7 +144,8 @@ impl Run {
         outcome
     }
 
-    /// Returns the time at which a delivery with this result is claimable again.
+    /// Returns the time at which a delivery with this result is claimable again. `None` if the delivery is no
+    /// longer queued.
     fn due_again(&self, job: &Job, result: &AttemptResult) -> Option<Timestamp> {
         let queued_delivery = self.queue.get(((job.tenant, job.webhook_id), job.event_id))?;
         match result {
@@ -275,7 +276,7 @@ impl Run {
     }
 }
 
-/// Returns the attempt that a result adds to the log.
+/// Returns the attempt that a result adds to the log. `None` if the result adds no attempt.
 fn attempt_id(result: &AttemptResult) -> Option<DeliveryId> {
     match result {
         AttemptResult::Settled(settled) => Some(settled.entry.id),

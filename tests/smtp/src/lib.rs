@@ -93,7 +93,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// Returns the value of a header, unfolded into one line.
+    /// Returns the value of a header, unfolded into one line. `None` if the header is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         let head = self.text.split("\r\n\r\n").next().unwrap_or_default().replace("\r\n ", " ");

@@ -47,7 +47,8 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Returns the first place at which a value differs from the one that a document shows.
+/// Returns the first place at which a value differs from the one that a document shows. `None` if the values
+/// agree.
 fn difference(shown: &Value, actual: &Value, place: &str) -> Option<String> {
     match (shown, actual) {
         (Value::Object(shown), Value::Object(actual)) => {

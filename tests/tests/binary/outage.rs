@@ -15,7 +15,7 @@ fn department(client: &mut Client, name: &str) -> (u16, serde_json::Value) {
     (answer.status, answer.json())
 }
 
-/// Creates an installation whose database is reached through a proxy.
+/// Creates an installation whose database is reached through a proxy. `None` without PostgreSQL.
 fn place_on_a_line() -> Option<(Installation, Proxy, String)> {
     let place = Installation::postgres()?;
     let key = place.key("*", &["--admin"]).secret;

@@ -12,7 +12,7 @@ const WRITERS: usize = 6;
 /// Number of writes per writer.
 const WRITES: usize = 25;
 
-/// Starts a server with a pooler in front.
+/// Starts a server with a pooler in front. `None` if PostgreSQL or the pooler is missing.
 fn start_pooled(mode: Mode) -> Option<(Cluster, Pooler)> {
     let Some(server) = Cluster::start().unwrap() else {
         println!("skipped: there is no PostgreSQL to put a pooler in front of");

@@ -37,7 +37,7 @@ fn start(place: &Installation) -> Service {
     Service::start(place, &["serve", "--admin-listen", "127.0.0.1:0"])
 }
 
-/// Starts several instances with one database and one quota server.
+/// Starts several instances with one database and one quota server. `None` without PostgreSQL.
 fn instances(server: &TestRedis) -> Option<(Installation, Vec<Service>, String)> {
     let place = Installation::postgres()?.with("CANDOR_RATE_LIMITER", &server.url());
     let key = usual_key(&place);

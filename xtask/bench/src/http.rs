@@ -56,7 +56,7 @@ fn parse(bytes: &[u8]) -> io::Result<Option<(u16, usize, usize)>> {
     Ok(Some((status.ok_or_else(|| missing("status"))?, start, start + length)))
 }
 
-/// Returns the position after the head of a message.
+/// Returns the position after the head of a message. `None` while the head is incomplete.
 pub(crate) fn head_end(bytes: &[u8]) -> Option<usize> {
     Some(bytes.windows(4).position(|window| window == b"\r\n\r\n")? + 4)
 }

@@ -121,7 +121,8 @@ impl Reference {
     }
 }
 
-/// Parses the output of pgbench. In every version the last rate is the one without connection times.
+/// Parses the output of pgbench. In every version the last rate is the one without connection times. `None` if the
+/// output has no rate.
 fn parse_rate(output: &str) -> Option<f64> {
     let line = output.lines().rev().find_map(|line| line.trim().strip_prefix("tps = "))?;
     line.split(' ').next()?.parse().ok()

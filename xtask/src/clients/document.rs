@@ -125,7 +125,7 @@ fn body(document: &Value, operation: &Value) -> Outcome<Option<Body>> {
     Ok(Some(Body { name: name.to_owned(), required: is_required, is_csv: false, members }))
 }
 
-/// Returns the type of a successful answer.
+/// Returns the type of a successful answer. `None` if the document does not describe the answer.
 fn answer(document: &Value, operation: &Value) -> Option<Answer> {
     let mut successes = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
     let content = &successes.next()?.1["content"];

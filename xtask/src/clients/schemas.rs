@@ -29,7 +29,8 @@ fn joins(named: &NamedType, is_such: impl Fn(&String) -> bool) -> bool {
     matches!(&named.form, Form::Alias { parts, .. } if parts.iter().any(is_such))
 }
 
-/// Returns the member that tells the parts of a union apart, with the words of each part.
+/// Returns the member that tells the parts of a union apart, with the words of each part. `None` for a union
+/// without such a member.
 pub(super) fn tag(schemas: &Value, union: &str) -> Outcome<Option<Tag>> {
     let Some(member) = schemas[union]["discriminator"]["propertyName"].as_str() else { return Ok(None) };
     let parts = schemas[union]["oneOf"].as_array().into_iter().flatten().filter_map(reference);

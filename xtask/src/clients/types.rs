@@ -200,7 +200,7 @@ pub(super) fn is_open(schema: &Value) -> bool {
     schema["additionalProperties"] == true && schema["properties"].is_object()
 }
 
-/// Returns the name of the schema that a reference leads to.
+/// Returns the name of the schema that a reference leads to. `None` if `schema` is no reference.
 pub(super) fn reference(schema: &Value) -> Option<&str> {
     schema["$ref"].as_str()?.strip_prefix("#/components/schemas/")
 }

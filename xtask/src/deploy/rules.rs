@@ -96,7 +96,7 @@ pub(super) fn broken_rules(rules: &[Rule], document: &Value) -> Vec<String> {
     rules.iter().filter(is_broken).map(|(.., problem)| (*problem).to_owned()).collect()
 }
 
-/// Returns a number, also from a text such as `30s`.
+/// Returns a number, also from a text such as `30s`. `None` for other values.
 pub(super) fn seconds(value: &Value) -> Option<u64> {
     value.as_u64().or_else(|| value.as_str()?.strip_suffix('s')?.parse().ok())
 }

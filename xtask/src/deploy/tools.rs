@@ -12,7 +12,7 @@ const PYTHON: &str = "xtask/deploy";
 /// Debian's package with promtool.
 const PROMETHEUS: &str = "prometheus";
 
-/// Returns the path of an installed program.
+/// Returns the path of an installed program. `None` if the program is not installed.
 pub(crate) fn find_installed(name: &str) -> Option<PathBuf> {
     let folders = std::env::var_os("PATH")?;
     let usual = ["/usr/local/sbin", "/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -28,7 +28,8 @@ pub(super) fn no_python() -> Outcome<CheckResult> {
     CheckResult::skip("Python 3 with its venv module, or a package from PyPI, is not available: see above")
 }
 
-/// Returns `promtool` of the machine, or that of Debian's package, which is unpacked and not installed.
+/// Returns `promtool` of the machine, or that of Debian's package, which is unpacked and not installed. `None` if
+/// neither is available.
 pub(super) fn promtool(machine: &Machine) -> Option<PathBuf> {
     if let Some(path) = find_installed("promtool") {
         return Some(path);

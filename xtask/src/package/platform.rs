@@ -113,7 +113,7 @@ impl Platform {
 }
 
 /// Returns the newest version of glibc among the symbols of a binary, or 2.17 if that is newer: tags of older
-/// versions are not in use.
+/// versions are not in use. `None` if the symbols name no version.
 fn required_glibc(version_info: &str) -> Option<(u32, u32)> {
     let versions = version_info.split("GLIBC_").skip(1).filter_map(|rest| {
         let version = rest.split(|letter: char| !letter.is_ascii_digit() && letter != '.').next()?;

@@ -23,7 +23,8 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     folders.into_iter().flat_map(of_crate).collect()
 }
 
-/// Returns the source folder that contains a path, such as `crates/domain/src/`.
+/// Returns the source folder that contains a path, such as `crates/domain/src/`. `None` for a path outside of
+/// source folders.
 fn source_folder(path: &str) -> Option<&str> {
     path.find("/src/").map(|at| &path[..at + "/src/".len()])
 }

@@ -42,7 +42,7 @@ impl<'a> Modules<'a> {
         Self { modules }
     }
 
-    /// Returns the file of a module.
+    /// Returns the file of a module. `None` if the crate lacks the module.
     pub(super) fn file(&self, path: &ModulePath) -> Option<&'a SourceFile> {
         self.modules.get(path).map(|module| module.file)
     }
@@ -57,7 +57,8 @@ impl<'a> Modules<'a> {
         })
     }
 
-    /// Returns the module that declares the last name of a path. Follows at most four re-exports.
+    /// Returns the module that declares the last name of a path. Follows at most four re-exports. `None` if the
+    /// crate has no module along the path.
     fn target(&self, path: &[String], followed: usize) -> Option<&ModulePath> {
         const LONGEST_CHAIN: usize = 4;
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]))?;

@@ -38,7 +38,7 @@ fn is_source(path: &str) -> bool {
         && path.ends_with(".rs")
 }
 
-/// Returns the name of the public type whose declaration the line begins.
+/// Returns the name of the public type whose declaration the line begins. `None` for other lines.
 fn type_name(line: &str) -> Option<&str> {
     let rest = KINDS.iter().find_map(|kind| line.strip_prefix(kind))?;
     rest.split(|letter: char| !letter.is_alphanumeric()).next()

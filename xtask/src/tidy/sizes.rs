@@ -73,7 +73,7 @@ fn signature<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
     lines[..=ends].iter().copied()
 }
 
-/// Returns the name of the function whose declaration the line begins.
+/// Returns the name of the function whose declaration the line begins. `None` for other lines.
 fn function_name(line: &str) -> Option<&str> {
     const QUALIFIERS: [&str; 8] = ["pub", "default", "const", "async", "unsafe", "extern", "\"C\"", "safe"];
     let mut rest = line;

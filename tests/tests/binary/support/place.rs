@@ -60,7 +60,7 @@ impl Installation {
     }
 
     /// Creates an installation with a distributed database, cloned from a template because distributing tables
-    /// takes long.
+    /// takes long. `None` without PostgreSQL.
     fn on_a_cluster() -> Option<Self> {
         let distribute = |url: &str| {
             candor(&Self::with_database(url), &["migrate", "--distribute", "--shards", "4"]).succeeded();
