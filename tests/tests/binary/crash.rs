@@ -89,7 +89,8 @@ fn write_until_killed(
     (known.into_inner().unwrap(), unanswered.into_inner().unwrap())
 }
 
-/// Writes an observation. Its text is the idempotency key, so that the request can be retried.
+/// Creates an observation and returns its id. The text is also the idempotency key, so that the request can be
+/// retried.
 fn write(client: &mut Client, employee: &str, text: &str) -> std::io::Result<String> {
     let headers = [("Idempotency-Key", text)];
     let answer = client.request("POST", "/v1/observations", &headers, Some(&body(employee, text)))?;

@@ -59,7 +59,7 @@ impl Writer {
         Self { client: service.client(key), employee: self.employee.clone() }
     }
 
-    /// Writes an observation. Its text is the idempotency key, so that the request can be retried.
+    /// Creates an observation. Its text is also the idempotency key, so that the request can be retried.
     fn write(&mut self, words: &str) -> Response {
         let body = json!({"employee_id": self.employee, "type": "strength", "observation": words});
         self.client.request("POST", "/v1/observations", &[("Idempotency-Key", words)], Some(&body)).unwrap()

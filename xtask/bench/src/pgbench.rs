@@ -81,7 +81,7 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// Writes a script for [`Self::contender`].
+    /// Writes a script for [`Self::contender`]. Returns the path of the script.
     pub(crate) fn script(&self, name: &str, text: &str) -> Result<PathBuf> {
         let path = self.folder.join(format!("{name}.pgbench"));
         fs::write(&path, text)?;

@@ -91,7 +91,7 @@ impl Walk {
         world.patch(&format!("/v1/employees/{id}"), json!({"job_title": text})).await;
     }
 
-    /// Writes about the person and about the other person.
+    /// Creates resources about the person, with marked texts, and resources about the other person.
     async fn write_about_both(&mut self, world: &TestApi) {
         let (id, other) = (self.person.clone(), self.other.clone());
         for subject in [&id, &other] {
