@@ -55,7 +55,7 @@ export const signIn = {
   confirmText: (/** @type {string} */ name) => `${name} left and came back. Confirm only if the account still belongs to this person.`,
   form: {
     who: "Provider", whoText: "Create a client (also called application) for Candor at the provider, of the kind web, with the " +
-      "authorization code flow. The provider shows these values.",
+      "authorization code flow. The provider shows these values. The addresses that it asks for come after the next step.",
     name: "Name", nameHint: "Shown to admins, such as Okta.",
     issuerHint: "As the provider writes it, with or without a slash at the end. It cannot be changed later.",
     issuerFixed: "The issuer cannot be changed. Connect another provider instead.",

@@ -27,7 +27,7 @@ export const work = {
   reply: "Answer the summary", answered: "The answer is stored", acknowledge: "Acknowledgement", acknowledged: "Acknowledged",
   notAcknowledged: "Not acknowledged",
   mine: {
-    lead: "Feedback that you may see, your objectives, and what waits for you.", waits: "Waits for you", nothing: "Nothing waits for you",
+    lead: "Feedback that you may see, your objectives, and what waits for you.", manager: "Your manager:", waits: "Waits for you", nothing: "Nothing waits for you",
     nothingText: "Requests for feedback, summaries and objectives of yours appear here.", overview: "Overview",
     assignment: "Feedback asked", summary: "Summary to read", quiet: "Check-in due", rejected: "Proposal", answer: "Answer",
     ask: "Ask a colleague", noFeedback: "No feedback yet", noFeedbackText: "Ask a colleague what went well and what could be better.",

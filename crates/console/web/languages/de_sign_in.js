@@ -55,7 +55,7 @@ export const signIn = {
   confirmText: (/** @type {string} */ name) => `${name} war ausgeschieden und ist zurück. Bestätigen Sie nur, wenn das Konto noch dieser Person gehört.`,
   form: {
     who: "Anbieter", whoText: "Legen Sie beim Anbieter einen Client (auch Anwendung genannt) für Candor an, von der Art Web, mit dem " +
-      "Authorization Code Flow. Der Anbieter zeigt diese Werte.",
+      "Authorization Code Flow. Der Anbieter zeigt diese Werte. Die Adressen, nach denen er fragt, kommen nach dem nächsten Schritt.",
     name: "Name", nameHint: "Wird Admins gezeigt, zum Beispiel Okta.",
     issuerHint: "Wie der Anbieter ihn schreibt, mit oder ohne Schrägstrich am Ende. Er lässt sich später nicht ändern.",
     issuerFixed: "Der Issuer lässt sich nicht ändern. Verbinden Sie stattdessen einen anderen Anbieter.",

@@ -30,7 +30,7 @@ export const work = {
   reply: "Auf die Zusammenfassung antworten", answered: "Die Antwort ist gespeichert", acknowledge: "Kenntnisnahme", acknowledged: "Zur Kenntnis genommen",
   notAcknowledged: "Nicht zur Kenntnis genommen",
   mine: {
-    lead: "Feedback, das Sie sehen dürfen, Ihre Ziele, und was auf Sie wartet.", waits: "Wartet auf Sie", nothing: "Nichts wartet auf Sie",
+    lead: "Feedback, das Sie sehen dürfen, Ihre Ziele, und was auf Sie wartet.", manager: "Ihre Führungskraft:", waits: "Wartet auf Sie", nothing: "Nichts wartet auf Sie",
     nothingText: "Bitten um Feedback, Zusammenfassungen und Ihre Ziele erscheinen hier.", overview: "Übersicht",
     assignment: "Um Feedback gebeten", summary: "Zusammenfassung zu lesen", quiet: "Check-in fällig", rejected: "Vorschlag", answer: "Antworten",
     ask: "Jemanden fragen", noFeedback: "Noch kein Feedback", noFeedbackText: "Fragen Sie jemanden, was gut war und was besser sein könnte.",

@@ -62,14 +62,16 @@ export function Form({ title, action = t.create, text, fields, first = {}, onClo
     return html`<${Stale} path=${of.path} was=${was} fields=${Object.keys(typed)} mine=${mine} onClose=${onClose} onSave=${run}
       onReload=${of.onReload} />`;
   }
-  const isReady = fields.every((field) => !field.isRequired || !isEmpty(values[field.name]));
+  const [typing, setTyping] = useState(/** @type {Record<string, boolean>} */ ({}));
+  const isReady = !Object.values(typing).some(Boolean) && fields.every((field) => !field.isRequired || !isEmpty(values[field.name]));
   const set = (/** @type {string} */ name) => (/** @type {any} */ value) => setValues((before) => {
     const next = { ...before, [name]: value };
     if (draft) keepDraft(draft, next);
     return next;
   });
   const part = (/** @type {FieldOf} */ field) => html`<${Part} key=${field.name} field=${field} value=${values[field.name]}
-    onChange=${set(field.name)} error=${fieldError(error, field.name)} />`;
+    onChange=${set(field.name)} onTyping=${(/** @type {boolean} */ isTyping) => setTyping((before) => ({ ...before, [field.name]: isTyping }))}
+    error=${fieldError(error, field.name)} />`;
   const rows = [];
   for (let at = 0; at < fields.length; at += 1) {
     const [field, next] = [/** @type {FieldOf} */ (fields[at]), fields[at + 1]];
@@ -85,8 +87,8 @@ export function Form({ title, action = t.create, text, fields, first = {}, onClo
     ${error && html`<${Problem} error=${error} />`}</div></${Dialog}>`;
 }
 
-/** One field of a form. @param {{ field: FieldOf, value: any, onChange: (value: any) => void, error?: string }} p */
-export function Part({ field, value, onChange, error }) {
+/** One field of a form. @param {{ field: FieldOf, value: any, onChange: (value: any) => void, onTyping?: (isTyping: boolean) => void, error?: string }} p */
+export function Part({ field, value, onChange, onTyping, error }) {
   const { name, label, kind, options = [], most, isRequired } = field;
   const hint = field.hint ?? (isRequired ? undefined : kind === "select" || kind === "checks" || field.part ? undefined : t.optional);
   const input = (/** @type {any} */ event) => onChange(event.target.value);
@@ -102,8 +104,8 @@ export function Part({ field, value, onChange, error }) {
   const isOfPeople = kind === "person" || kind === "people";
   if (isOfPeople && can("employees:read")) {
     return html`<fieldset class="people"><legend class="field-label">${label}</legend>
-      ${kind === "people" ? html`<${People} label=${label} value=${value} onChange=${onChange} />`
-        : html`<${PersonField} label=${label} value=${value} onChange=${onChange} canBeNone=${!isRequired} />`}
+      ${kind === "people" ? html`<${People} label=${label} value=${value} onChange=${onChange} onTyping=${onTyping} />`
+        : html`<${PersonField} label=${label} value=${value} onChange=${onChange} onTyping=${onTyping} canBeNone=${!isRequired} />`}
       ${hint && html`<span class="hint">${hint}</span>`}${error && html`<span class="field-error">${error}</span>`}</fieldset>`;
   }
   const shown = kind === "people" ? value.join(" ") : value;
@@ -118,11 +120,11 @@ export function Part({ field, value, onChange, error }) {
         onInput=${kind === "people" ? ids : input} />`}</${Field}>`;
 }
 
-/** Several people. @param {{ label: string, value: string[], onChange: (value: string[]) => void }} p */
-export function People({ label, value, onChange }) {
+/** Several people. @param {{ label: string, value: string[], onChange: (value: string[]) => void, onTyping?: (isTyping: boolean) => void }} p */
+export function People({ label, value, onChange, onTyping }) {
   const add = (/** @type {string | null} */ id) => id && !value.includes(id) && onChange([...value, id]);
   return html`${value.map((id) => html`<div key=${id} class="chosen"><${Person} id=${id} plain />
       <button type="button" class="link" aria-label=${`${t.remove}: ${id}`}
         onClick=${() => onChange(value.filter((one) => one !== id))}>${t.remove}</button></div>`)}
-    <${PersonField} label=${label} value=${null} onChange=${add} />`;
+    <${PersonField} label=${label} value=${null} onChange=${add} onTyping=${onTyping} />`;
 }

@@ -84,9 +84,10 @@ export function PersonName({ id }) {
 
 /**
  * A field that finds a person by name or e-mail. Arrows move through the people, Escape closes them, and their number is announced.
- * @param {{ value: string | null, onChange: (id: string | null) => void, label: string, canBeNone?: boolean }} p
+ * Enter takes the only person that was found. `onTyping` tells that a name is typed and nobody is chosen.
+ * @param {{ value: string | null, onChange: (id: string | null) => void, label: string, canBeNone?: boolean, onTyping?: (isTyping: boolean) => void }} p
  */
-export function PersonField({ value, onChange, label, canBeNone }) {
+export function PersonField({ value, onChange, label, canBeNone, onTyping }) {
   const person = usePerson(value);
   const [text, setText] = useState("");
   const [found, setFound] = useState(/** @type {{ people: Employee[], note: string }} */ ({ people: [], note: "" }));
@@ -105,6 +106,8 @@ export function PersonField({ value, onChange, label, canBeNone }) {
     }, 200);
     return () => clearTimeout(timer);
   }, [text]);
+  const isTyping = text.trim() !== "";
+  useEffect(() => onTyping?.(isTyping), [isTyping]);
   const field = () => /** @type {HTMLElement | null} */ (frame.current?.querySelector("input") ?? null);
   const choose = (/** @type {Employee | null} */ one) => {
     remember(one);
@@ -117,7 +120,9 @@ export function PersonField({ value, onChange, label, canBeNone }) {
     const at = fields.indexOf(/** @type {HTMLElement} */ (event.target));
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     const isOpen = found.people.length > 0 && at >= 0;
-    if (isOpen && event.key === "Escape") setText(""), field()?.focus();
+    const [first] = found.people;
+    if (isOpen && event.key === "Enter" && at === 0 && first) found.people.length === 1 ? choose(first) : fields[1]?.focus();
+    else if (isOpen && event.key === "Escape") setText(""), field()?.focus();
     else if (isOpen && step) fields[(at + step + fields.length) % fields.length]?.focus();
     else return;
     event.preventDefault();
@@ -132,6 +137,7 @@ export function PersonField({ value, onChange, label, canBeNone }) {
       <button type="button" onClick=${() => choose(one)}><span dir="auto">${fullName(one)}</span>
         <span class="muted">${one.job_title ?? one.email}</span></button></li>`)}</ul>`}
     <span class=${found.people.length > 0 ? "hidden" : "hint"} role="status">${found.note}</span>
+    ${isTyping && onTyping && html`<span class="hint">${t.choosePerson}</span>`}
   </div>`;
 }
 

@@ -14,6 +14,7 @@ import { t } from "../texts.js";
 import { plain, relative, time, utc, words } from "./format.js";
 import { keptOf } from "./kept.js";
 import { href, route, setQuery, useRoute } from "./router.js";
+import { isBound } from "./session.js";
 import { slow, waiting } from "./api.js";
 import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
 import { toast } from "./toast.js";
@@ -43,8 +44,8 @@ export function Page({ title, lead, mark, actions, back, children }) {
     <header class="page-head">
       ${mark}<div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>
         ${lead && html`<p class="lead">${lead}</p>`}</div>
-      <div class="actions">${actions}<${Button} kind="quiet" onClick=${() => isDrawerOpen.set(true)}>
-        <code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}></div>
+      <div class="actions">${actions}${!isBound() && html`<${Button} kind="quiet" onClick=${() => isDrawerOpen.set(true)}>
+        <code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}>`}</div>
     </header>
     ${children}
   </div>`;
@@ -300,7 +301,7 @@ export function Changes({ changes, name = plain }) {
   if (entries.length === 0) return null;
   return html`<ul class="changes">${entries.map(([field, { from, to }]) => html`<li key=${field}>
     <code>${field}</code>${" "}
-    ${from !== undefined && html`<del><span class="hidden">${t.before} </span>${name(from, field)}</del>
+    ${from !== undefined && from !== null && html`<del><span class="hidden">${t.before} </span>${name(from, field)}</del>
       ${" "}<span aria-hidden="true">→</span>${" "}`}
     <ins><span class="hidden">${t.after} </span>${name(to, field)}</ins></li>`)}</ul>`;
 }

@@ -7,7 +7,7 @@ import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName } from "../lib/format.js";
 import { Person, PersonFilter, PersonName } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
-import { can } from "../lib/session.js";
+import { can, isBound } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
 import { Badge, Button, Changes, Empty, Field, Filters, Problem, Prose, Shown, Status, Time,
   fieldError } from "../lib/ui.js";
@@ -32,17 +32,24 @@ const REASONS = { approve: { member: "comment" }, reject: { member: "reason", is
   complete: { member: "outcome" }, miss: { member: "reason" },
   return: { member: "reason", isRequired: true } };
 /** @type {Record<string, string[]>} */
-export const SUMMARY_ACTIONS = { draft: ["submit", "approve", "archive"],
+const SUMMARY_ACTIONS = { draft: ["submit", "approve", "archive"],
   pending_review: ["approve", "return", "archive"], approved: ["share", "return", "archive"],
   shared: ["archive"] };
 const QUIET = /** @type {[string, string][]} */ ([["14", t.progress.quiet]]);
 const KINDS = /** @type {[string, string][]} */ ([["manager", t.feedback.managerObjectives]]);
 
+/**
+ * Actions on a summary. Its person only reads it, and its author lets another person approve it. @param {import("../types").Summary} one
+ */
+export const summaryActionsOf = (one) => isBound() && one.employee_id === self() && one.author_id !== self() ? []
+  : (SUMMARY_ACTIONS[one.status] ?? []).filter((name) => !(name === "approve" && one.status === "pending_review" && isBound() && one.author_id === self()));
+
 /** An objective in review has the status `proposed`. @param {Objective} one */
 export const stateOf = (one) => (one.status === "proposed" && one.submitted_at ? "in_review" : one.status);
 
 /** Actions on an objective. A change after the approval is approved again. @param {Objective} one */
-export const actionsOf = (one) => [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])];
+export const actionsOf = (one) => [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])]
+  .filter((name) => !(stateOf(one) === "in_review" && ["approve", "reject"].includes(name) && isBound() && one.owner_id === self()));
 
 /** Columns of the file of objectives. @type {[string, (one: Objective) => unknown][]} */
 const FIELDS = [[t.work.title, (one) => one.title], [t.feedback.owner, (one) => one.owner ? fullName(one.owner) : one.owner_id],
@@ -143,7 +150,7 @@ export function Act({ name, path, title, onClose, onDone }) {
   const { run, isBusy, error } = useAction(async () => {
     const body = reason && text.trim() ? { [reason.member]: text.trim() } : undefined;
     await request("POST", `${path}/${name}`, { body });
-    toast(t.feedback.acted(t.verbs[name] ?? name, title));
+    toast(t.feedback.acted(t.verbsDone[name] ?? name, title));
     onDone();
     onClose();
   });
@@ -209,7 +216,7 @@ export function Summaries() {
           <${Prose}>${one.employee_feedback.comment}</${Prose}></div>`}
       ${can("summaries:write") &&
         html`<div class="actions">
-          ${(SUMMARY_ACTIONS[one.status] ?? []).map((name) =>
+          ${summaryActionsOf(one).map((name) =>
             html`<${Button} key=${name}
         aria-label=${`${t.verbs[name]}: ${one.title}`}
         onClick=${() => setDialog({ name, id: one.id, title: one.title })}>

@@ -76,9 +76,12 @@ function About({ now, file }) {
     <label class="check"><input type="checkbox" checked=${isClearing} disabled=${Boolean(result) || busy !== null}
       onChange=${(/** @type {any} */ event) => clearWith(event.target.checked)} />
       <span>${t.csv.clearing}</span></label>
-    ${isChanged && html`<div class="actions"><${Button} kind="primary" busy=${busy !== null} onClick=${checkAgain}>
-      ${t.csv.checkAgain}</${Button}><span class="muted">${t.csv.changedText}</span></div>`}</${Card}>`;
+    ${isChanged && html`<${CheckAgain} isBusy=${busy !== null} />`}</${Card}>`;
 }
+
+/** Checks the file with its changes. @param {{ isBusy: boolean }} p */
+const CheckAgain = ({ isBusy }) => html`<div class="actions"><${Button} kind="primary" busy=${isBusy} onClick=${checkAgain}>
+  ${t.csv.checkAgain}</${Button}><span class="muted">${t.csv.changedText}</span></div>`;
 
 /** @param {{ report: Report, file: Chosen, now: Current }} p */
 function Outcome({ report, file, now }) {
@@ -111,7 +114,7 @@ function Outcome({ report, file, now }) {
     ${warnings.map((one) =>
       html`<p key=${one.column}><${Badge} tone="warn">${one.column}</${Badge}> ${one.message}</p>`)}
     ${errors.length > 0 && html`<${RefusedRows} errors=${errors} file=${file} fields=${fields}
-      corrections=${corrections} isFixed=${busy !== null} />`}
+      corrections=${corrections} isFixed=${busy !== null} />${isChanged && corrections.size > 0 && html`<${CheckAgain} isBusy=${busy !== null} />`}`}
     ${changes.length > 0 && html`<${Card} title=${t.csv.changes}><${Plan} rows=${changes.slice(0, SHOWN_ROWS)} />
       ${changes.length > SHOWN_ROWS &&
         html`<p class="muted">${t.csv.others(number(changes.length - SHOWN_ROWS))}</p>`}</${Card}>`}`;

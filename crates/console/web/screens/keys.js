@@ -55,6 +55,15 @@ function stateOf(key) {
   return end < Date.now() + SOON_MS && key.kind !== "session" ? "expiring" : "active";
 }
 
+/** Scopes that a row shows. */
+const MOST_SCOPES = 3;
+
+/** Scopes of a key: a few as they are, many behind their number. @param {{ of: string[] }} p */
+function Scopes({ of }) {
+  const tags = html`<div class="tags">${of.map((one) => html`<${Badge} key=${one}>${one === "*" ? t.keys.all : one}</${Badge}>`)}</div>`;
+  return of.length <= MOST_SCOPES ? tags : html`<details><summary>${of.every((one) => one.endsWith(":read")) ? t.keys.reads(of.length) : t.keys.many(of.length)}</summary>${tags}</details>`;
+}
+
 export default function Keys() {
   const { query } = useRoute();
   const keys = useList("/api-keys", { "filter[kind]": query.kind });
@@ -79,8 +88,7 @@ export default function Keys() {
       cell: (/** @type {ApiKey} */ key) => html`<${State} key_=${key} />` },
     { name: "scopes", label: t.keys.scopes, isWide: true,
       cell: (/** @type {ApiKey} */ key) =>
-        html`<div class="tags">
-          ${key.scopes.map((one) => html`<${Badge}>${one === "*" ? t.keys.all : one}</${Badge}>`)}</div>` },
+        html`<${Scopes} of=${key.scopes} />` },
     { name: "person", label: t.keys.person,
       cell: (/** @type {ApiKey} */ key) => html`<${Person} id=${key.employee_id} />` },
     { name: "used", label: t.keys.used,

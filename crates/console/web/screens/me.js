@@ -5,7 +5,7 @@ import { request } from "../lib/api.js";
 import { useList } from "../lib/data.js";
 import { date, relative, short } from "../lib/format.js";
 import { filled, Form } from "../lib/form.js";
-import { Person } from "../lib/people.js";
+import { Person, usePerson } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -13,7 +13,7 @@ import { Badge, Button, Card, Empty, Page, Prose, Shown, Status, Tabs } from "..
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Conversations, stateOf } from "./feedback_lists.js";
-import { CheckInForm, Figures, mayCheckIn, quietSince } from "./objectives_progress.js";
+import { CheckInForm, Figures, isOverdue, mayCheckIn } from "./objectives_progress.js";
 import { observationFields, self, useAttributes, Write } from "./write.js";
 
 /** @typedef {import("../types").Observation} Observation */
@@ -27,15 +27,13 @@ export default function Me() {
   const { query } = useRoute();
   const hasTalks = can("conversations:read");
   const isTalks = hasTalks && query.view === "conversations";
-  return html`<${Page} title=${t.screens.me} lead=${t.work.mine.lead}
+  const manager = usePerson(self())?.manager_id;
+  return html`<${Page} title=${t.screens.me} lead=${html`${t.work.mine.lead}${manager && html` ${t.work.mine.manager} <${Person} id=${manager} />.`}`}
     actions=${isTalks ? html`<${Write} name="conversations" kind="primary" />` : html`<${Write} name="assignments" kind="primary" text=${t.work.mine.ask} />`}>
     ${hasTalks && html`<${Tabs} label=${t.screens.me} tabs=${[["overview", t.work.mine.overview], ["conversations", t.feedback.conversations]]} />`}
     ${isTalks ? html`<${Conversations} />` : html`<${Overview} me=${self() ?? ""} />`}
   </${Page}>`;
 }
-
-/** Objectives that should have had a check-in. @param {Objective} one */
-export const isOverdue = (one) => one.status === "in_progress" && (one.last_check_in_at ?? one.approved_at ?? one.created_at) < quietSince();
 
 /** @param {{ me: string }} p */
 function Overview({ me }) {

@@ -24,6 +24,9 @@ const CONFIDENCES = ["on_track", "at_risk", "off_track"];
 export const quietSince = () =>
   new Date(Date.now() - QUIET_DAYS * 86_400_000).toISOString().slice(0, 10) + "T00:00:00Z";
 
+/** Objectives that should have had a check-in. @param {Objective} one */
+export const isOverdue = (one) => one.status === "in_progress" && (one.last_check_in_at ?? one.approved_at ?? one.created_at) < quietSince();
+
 /** A value with the unit of its key result, which may be removed. @param {any} result @param {number} value */
 const measured = (result, value) => result?.metric === "boolean" ? (value === 1 ? t.progress.yes : t.progress.no)
   : `${value}${result?.metric === "percent" ? " %" : result?.unit ? ` ${result.unit}` : ""}`;

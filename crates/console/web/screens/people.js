@@ -80,7 +80,8 @@ function List() {
   ];
   const shown = useColumns(columns);
   const fields = fieldsOf((id) => names.get(id) ?? id);
-  const empty = html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText}>
+  const isOfLeft = !query.q && query.state === "deactivated" && !query.role && !query.department && !query.manager;
+  const empty = isOfLeft ? html`<${Empty} title=${t.people.nobodyLeft} />` : html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText}>
     <${Write} name="people" /></${Empty}>`;
   return html`<${Filters} filters=${filters} also=${["manager"]}>
       ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}

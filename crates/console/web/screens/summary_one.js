@@ -13,7 +13,7 @@ import { toast } from "../lib/toast.js";
 import { Button, Card, Closed, Field, Page, Problem, Prose, Shown, Status, Time, fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
-import { Act, SUMMARY_ACTIONS } from "./feedback_lists.js";
+import { Act, summaryActionsOf } from "./feedback_lists.js";
 import { Answer } from "./summary_answer.js";
 
 /** @typedef {import("../types").Summary} Summary */
@@ -39,7 +39,7 @@ export function OneSummary({ id }) {
   const actions = one && !draft && html`
     ${can("summaries:write") && html`
       ${one.status === "draft" && html`<${Button} kind="primary" busy=${begin.isBusy} onClick=${begin.run}>${t.edit}</${Button}>`}
-      ${(SUMMARY_ACTIONS[one.status] ?? []).map((name) => html`<${Button} key=${name} kind=${name === "approve" && one.status !== "draft" ? "primary" : undefined}
+      ${summaryActionsOf(one).map((name) => html`<${Button} key=${name} kind=${name === "approve" && one.status !== "draft" ? "primary" : undefined}
         onClick=${() => setDialog(name)}>${t.verbs[name]}</${Button}>`)}`}`;
   const lead = one && html`<span>${one.employee ? html`<a class="person" href=${href(`/people/${one.employee_id}`)} dir="auto">${fullName(one.employee)}</a>`
     : html`<${Person} id=${one.employee_id} />`} · ${t.feedback.by} <${Person} id=${one.author_id} /></span>`;

@@ -9,8 +9,7 @@ import { Badge, Button, Card, Empty, Page, Problem, Shown, Status } from "../lib
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Act } from "./feedback_lists.js";
-import { isOverdue } from "./me.js";
-import { CheckInForm, Confidence, mayCheckIn } from "./objectives_progress.js";
+import { CheckInForm, Confidence, isOverdue, mayCheckIn } from "./objectives_progress.js";
 import { self, Write } from "./write.js";
 
 /** @typedef {import("../types").Employee} Employee */

@@ -11,7 +11,7 @@ import { can, isBound, isOperator, isSession, session } from "../lib/session.js"
 import { Badge, Card, Empty, Figure, Page, Problem, Shown, Skeleton, Time } from "../lib/ui.js";
 import { html, useStore } from "../lib/view.js";
 import { t } from "../texts.js";
-import { quietSince } from "./objectives_progress.js";
+import { isOverdue, quietSince } from "./objectives_progress.js";
 
 const REFRESH_MS = 30_000;
 const SOON_MS = 14 * 86_400_000;
@@ -46,7 +46,7 @@ export default function Today() {
   const matters =
     collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows,
       objectives: [...(objectives.data?.data ?? []), ...(shared.data?.data ?? [])],
-      quiet: [...(quiet.data?.data ?? []), ...(quietShared.data?.data ?? [])],
+      quiet: [...(quiet.data?.data ?? []), ...(quietShared.data?.data ?? [])].filter(isOverdue),
     summaries: summaries.data?.data, assignments: assignments.data?.data });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
   const isFailed = reads.some((one) => one.error);
@@ -61,8 +61,8 @@ export default function Today() {
     <${Shown} of=${requests}>${(/** @type {RequestStats} */ all) => html`<${Requests} all=${all} />`}</${Shown}>
   </${Card}>`;
   const me = session.value?.me;
-  return html`<${Page} title=${t.screens.today} lead=${me && isSession(me) ? t.today.leadOfPerson : t.today.lead(me?.name ?? "")}>
-    <div class="grid2 first">
+  return html`<${Page} title=${t.screens.today} lead=${me && (isSession(me) || isBound()) ? t.today.leadOfPerson : t.today.lead(me?.name ?? "")}>
+    <div class=${isBound() ? "" : "grid2 first"}>
       <${Card} title=${t.today.attention}>
         ${matters.length > 0 ? html`<${Matters} matters=${matters} isCut=${isCut} />` : isLoading
           ? html`<${Skeleton} rows=${3} />`
@@ -71,7 +71,7 @@ export default function Today() {
         ${reads.filter((one) => one.error)
           .map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}
       </${Card}>
-      <${Card} title=${t.today.quota}><${Quotas} /></${Card}>
+      ${!isBound() && html`<${Card} title=${t.today.quota}><${Quotas} /></${Card}>`}
     </div>
     ${can("webhooks:read") && !isBound()
       ? html`<${Deliveries} webhooks=${webhooks} stats=${stats} sum=${sum} beside=${beside} />` : beside}

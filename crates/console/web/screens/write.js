@@ -3,6 +3,7 @@
 import { request } from "../lib/api.js";
 import { useGet } from "../lib/data.js";
 import { filled, Form } from "../lib/form.js";
+import { Person } from "../lib/people.js";
 import { go } from "../lib/router.js";
 import { can, isAdmin, isBound, session } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -27,6 +28,9 @@ const day = (days = 0) => new Date(Date.now() + days * 86_400_000).toLocaleDateS
 const yearEnd = () => `${day().slice(0, 4)}-12-31`;
 
 /** @typedef {{ person?: string | null, first?: Values, onClose: () => void }} WriteProps */
+
+/** Names the person of the page, whom no field of the dialog names. @param {string | null | undefined} person @param {string} [text] */
+const subject = (person, text) => (person ? html`<p><span class="muted">${t.work.about}</span> <strong><${Person} id=${person} plain /></strong></p>${text && html`<p>${text}</p>`}` : text);
 
 /** The field of the person, unless the page is about one. @param {string} name @param {string} label @param {string | null} [person] @returns {FieldOf[]} */
 const about = (name, label, person) => (person ? [] : [{ name, label, kind: "person", isRequired: true }]);
@@ -57,7 +61,7 @@ function NewObservation({ person, onClose }) {
     await request("POST", "/observations", { body: filled({ employee_id: person, ...values }) });
     toast(t.work.saved.observations);
   };
-  return html`<${Form} title=${t.work.create.observations} fields=${fields} first=${{ observation_date: day() }} send=${send} onClose=${onClose} />`;
+  return html`<${Form} title=${t.work.create.observations} text=${subject(person)} fields=${fields} first=${{ observation_date: day() }} send=${send} onClose=${onClose} />`;
 }
 
 /** Creates a resource once, also if a later step of the form fails and the form is sent again. */
@@ -89,7 +93,7 @@ function NewObjective({ person, onClose }) {
     if (review === "submit") await request("POST", `${base}/${id}/submit`);
     toast(t.work.saved.objectives);
   };
-  return html`<${Form} title=${t.work.create.objectives} fields=${fields} send=${send} onClose=${onClose}
+  return html`<${Form} title=${t.work.create.objectives} text=${subject(person)} fields=${fields} send=${send} onClose=${onClose}
     first=${{ period_start: day(), period_end: yearEnd(), key_results: [], owner_id: self() }} />`;
 }
 
@@ -109,7 +113,7 @@ function NewSummary({ person, onClose }) {
     toast(t.work.saved.summaries);
     if (can("summaries:read")) go(`/feedback/summaries/${data.id}`);
   };
-  return html`<${Form} title=${t.work.create.summaries} text=${t.work.draftText} fields=${fields} send=${send} onClose=${onClose} />`;
+  return html`<${Form} title=${t.work.create.summaries} text=${subject(person, t.work.draftText)} fields=${fields} send=${send} onClose=${onClose} />`;
 }
 
 /** A conversation with its first message. @param {WriteProps} p */
@@ -128,7 +132,7 @@ function NewConversation({ person, onClose }) {
     if (body) await request("POST", `/conversations/${id}/messages`, { body: { body } });
     toast(t.work.saved.conversations);
   };
-  return html`<${Form} title=${t.work.create.conversations} fields=${fields} send=${send} onClose=${onClose}
+  return html`<${Form} title=${t.work.create.conversations} text=${subject(person)} fields=${fields} send=${send} onClose=${onClose}
     first=${{ participant_ids: person ? [person] : [] }} />`;
 }
 
@@ -147,7 +151,7 @@ function NewAssignment({ person, first, onClose }) {
     await request("POST", "/assignments", { body: filled({ employee_id: person, ...values }) });
     toast(t.work.saved.assignments);
   };
-  return html`<${Form} title=${t.work.create.assignments} text=${t.work.assignmentText} fields=${fields} send=${send} onClose=${onClose}
+  return html`<${Form} title=${t.work.create.assignments} text=${subject(person, t.work.assignmentText)} fields=${fields} send=${send} onClose=${onClose}
     first=${{ due_date: day(14), employee_id: self(), ...first }} />`;
 }
 
