@@ -120,7 +120,7 @@ export const t = {
     export: "Exports", scim: "SCIM" },
   loading: "Loading …", more: "Show more", tryAgain: "Try again", requestId: "Request", copy: "Copy",
   copied: "Copied", notCopied: "The browser does not allow copying",
-  cancel: "Cancel", close: "Close", remove: "Remove", goOn: "Keep it open", discard: "Discard",
+  cancel: "Cancel", close: "Close", remove: "Remove", goOn: "Keep it open", discard: "Discard", closeNow: "Close it",
   draftKept: "What you typed before is still here.", typedLoses: "Discard what you typed?", secretLoses: "Close it? The secret is not shown again.", save: "Save", create: "Create", edit: "Edit", delete: "Delete",
   stored: "I have stored it", required: "Required", optional: "Optional",
   any: "Any", all: "All", clear: "Clear", filters: "Filters", search: "Search", state: "State", time: "Time",

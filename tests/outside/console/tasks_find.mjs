@@ -64,7 +64,8 @@ export async function list(page, { check, data }) {
   check(/hide=title/.test(page.url()) && /sort=first_name/.test(page.url()), `the address is ${page.url()}`);
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download as CSV" }).click()]);
   const rows = (await readFile(await file.path(), "utf8")).trim().split("\r\n");
-  check(rows.length === names.length + 1, `the file has ${rows.length} lines for ${names.length} people`);
+  // The screen shows the first page of the list.
+  check(rows.length > names.length, `the file has ${rows.length} lines for ${names.length} people on the screen`);
   check(rows.some((row) => row.startsWith("Jonas,Okafor,") && row.includes(",'=1+1,")), `the file has ${rows.join(" | ")}`);
   await api("PATCH", `/employees/${data.jonas.id}`, { job_title: "Head of product" });
 }

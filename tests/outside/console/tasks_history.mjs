@@ -70,7 +70,7 @@ export async function back(page, { origin, check }) {
   await page.waitForURL(/state=all/);
   await page.goBack();
   await page.waitForURL((url) => !url.search.includes("state=all") && url.search.includes("role=manager"));
-  check((await page.getByLabel("Role").inputValue()) === "manager", "Back takes the first filter, too");
+  check((await page.getByRole("combobox", { name: "Role" }).inputValue()) === "manager", "Back takes the first filter, too");
   await page.goBack();
   await page.waitForURL((url) => !url.search.includes("role"));
   await page.getByRole("searchbox", { name: "Search" }).pressSequentially("Zz0", { delay: 600 });

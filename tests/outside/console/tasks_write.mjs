@@ -332,7 +332,7 @@ export async function provide(page, { origin, check }) {
   check(all.filter((one) => one.type === "scim" && one.hris_source === "entra-id").length === 1, "the connector is not stored");
   await page.keyboard.press("Escape");
   await dialog.getByText("Close it? The secret is not shown again.").waitFor();
-  await button(dialog, "Discard").click();
+  await button(dialog, "Close it").click();
   await gone(dialog);
 }
 

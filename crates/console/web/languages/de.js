@@ -124,7 +124,7 @@ export const t = {
     export: "Exporte", scim: "SCIM" },
   loading: "Wird geladen …", more: "Mehr zeigen", tryAgain: "Erneut versuchen", requestId: "Anfrage", copy: "Kopieren",
   copied: "Kopiert", notCopied: "Der Browser erlaubt das Kopieren nicht",
-  cancel: "Abbrechen", close: "Schließen", remove: "Entfernen", goOn: "Offen lassen", discard: "Verwerfen",
+  cancel: "Abbrechen", close: "Schließen", remove: "Entfernen", goOn: "Offen lassen", discard: "Verwerfen", closeNow: "Ja, schließen",
   draftKept: "Was Sie vorher geschrieben haben, ist noch da.", typedLoses: "Verwerfen, was Sie geschrieben haben?", secretLoses: "Schließen? Das Geheimnis wird nicht noch einmal gezeigt.", save: "Speichern", create: "Anlegen", edit: "Bearbeiten", delete: "Löschen",
   stored: "Ich habe es gespeichert", required: "Pflichtfeld", optional: "Freiwillig",
   any: "Beliebig", all: "Alle", clear: "Zurücksetzen", filters: "Filter", search: "Suchen", state: "Zustand", time: "Zeit",

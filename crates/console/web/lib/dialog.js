@@ -45,7 +45,7 @@ export function Dialog({ title, onClose, foot, drawer, isFleeting, isTyped: isTy
   const type = () => void (isTyped.current = !isFleeting);
   const question = html`<span class="grow" role="alert">${loses ?? t.typedLoses}</span>
     <${Button} onClick=${() => setIsAsking(false)}>${t.goOn}</${Button}>
-    <${Button} kind="danger" onClick=${onClose}>${loses ? t.close : t.discard}</${Button}>`;
+    <${Button} kind="danger" onClick=${onClose}>${loses ? t.closeNow : t.discard}</${Button}>`;
   return html`<dialog ref=${element} class=${drawer ? "drawer" : ""} aria-label=${title} onCancel=${cancel}
     onKeyDown=${press} onMouseDown=${outside} onInput=${type}>
     <div class="dialog-body">

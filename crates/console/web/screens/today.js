@@ -11,7 +11,7 @@ import { can, isBound, isOperator, isSession, session } from "../lib/session.js"
 import { Badge, Card, Empty, Figure, Page, Problem, Shown, Skeleton, Time } from "../lib/ui.js";
 import { html, useStore } from "../lib/view.js";
 import { t } from "../texts.js";
-import { isOverdue, quietSince } from "./objectives_progress.js";
+import { quietSince } from "./objectives_progress.js";
 
 const REFRESH_MS = 30_000;
 const SOON_MS = 14 * 86_400_000;
@@ -46,7 +46,7 @@ export default function Today() {
   const matters =
     collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows,
       objectives: [...(objectives.data?.data ?? []), ...(shared.data?.data ?? [])],
-      quiet: [...(quiet.data?.data ?? []), ...(quietShared.data?.data ?? [])].filter(isOverdue),
+      quiet: [...(quiet.data?.data ?? []), ...(quietShared.data?.data ?? [])],
     summaries: summaries.data?.data, assignments: assignments.data?.data });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
   const isFailed = reads.some((one) => one.error);
