@@ -1,4 +1,4 @@
-//! The `candor` binary, built by this package so that its tests can find it.
+//! Tests of the built binary, and the binary itself, which this package builds so that its tests can find it.
 
 use std::process::ExitCode;
 

@@ -1,3 +1,5 @@
+//! The client library for Rust: typed operations, retries, pages, events and webhooks of the API.
+//!
 // Doctests skip the README: its examples are copies of files that other tests compile and run.
 #![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
 

@@ -1,4 +1,4 @@
-//! The command line.
+//! The command line: flags, arguments and help of the service and of the commands of its operator.
 
 mod arguments;
 mod connector;

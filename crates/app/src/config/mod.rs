@@ -1,4 +1,4 @@
-//! The configuration. Precedence, highest first: flags, environment, file, defaults.
+//! Settings of the service: their names, sources, forms and errors. Precedence, highest first: flags, environment, file, defaults.
 
 #[cfg(test)]
 mod example;

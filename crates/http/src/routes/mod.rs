@@ -1,7 +1,6 @@
-//! Resources of the API. Each module holds the routes of a resource, their handlers and the documentation.
+//! The route table, as one module for each resource with its routes, handlers, schemas and examples.
 //!
-//! A handler calls one use case. The documentation consists of the schemas of bodies and answers with examples,
-//! the enumerations and the events.
+//! A handler calls one use case. A module also has the enumerations and the events of its resource.
 
 pub(crate) mod assignments;
 pub(crate) mod attributes;

@@ -1,4 +1,5 @@
-//! Infrastructure shared by all use cases and background workers.
+//! Parts shared by all use cases and background workers: authentication, limits, the vault, lists, visibility,
+//! replays, errors.
 
 pub mod auth;
 pub mod clocks;

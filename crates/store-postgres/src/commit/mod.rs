@@ -1,4 +1,4 @@
-//! Commits of change sets. Each is committed whole or not at all.
+//! Commits of change sets, each as one statement or transaction: build, execute, interpret.
 //!
 //! 1. **Build** ([`build`]): a change set becomes one statement, or one transaction of statements. Its variant
 //!    rests on assumptions about the stored data.

@@ -1,4 +1,5 @@
-//! Delivery queue. Its transactions are short. Claims and records use a limited share of the exclusive connections.
+//! Queues of deliveries and mails, and the delivery log. Their transactions are short, use exclusive connections, and
+//! get only a share of these.
 //!
 //! A claim and a record each have one builder. If the layout allows locks on rows of several tenants, each is one
 //! statement. Otherwise a claim first reads the queues of all tenants, and the rows of each tenant are leased or

@@ -1,4 +1,4 @@
-//! Statements with their parameters. Each is prepared once per connection and identified by its text.
+//! Statements as text with their parameters. Each is prepared once per connection and identified by its text.
 
 pub(crate) mod planner_settings;
 pub(crate) mod removal;

@@ -1,4 +1,4 @@
-//! The loaded rows. The values of a row follow from its number, in SQL as in Rust, so that requests can name stored
+//! Rows that the bench loads. The values of a row follow from its number, in SQL as in Rust, so that requests can name stored
 //! rows.
 
 mod sql;
