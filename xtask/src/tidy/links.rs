@@ -1,7 +1,7 @@
 //! Links between documents: each must lead to a file of the repository. A link with a heading must lead to a heading
-//! of that file.
+//! of that file. A path in a span of code, such as `crates/app/src/main.rs`, must exist too.
 
-use super::{Finding, SourceFile};
+use super::{Finding, SourceFile, code_spans};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Endings of images. Links to images are not checked.
@@ -13,7 +13,24 @@ pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let anchors: BTreeMap<&str, BTreeSet<String>> =
         pages.clone().map(|page| (page.path.as_str(), anchors(&page.text))).collect();
     let paths: BTreeSet<&str> = files.iter().flat_map(|file| with_folders_above(&file.path)).collect();
-    pages.flat_map(|page| check_page(page, &anchors, &paths)).collect()
+    let dead_links = pages.clone().flat_map(|page| check_page(page, &anchors, &paths));
+    dead_links.chain(pages.flat_map(|page| lost_paths(page, &paths))).collect()
+}
+
+/// Returns a finding for each path in a span of code that begins with a folder of the root and does not exist. The
+/// changelog may name former files.
+fn lost_paths(page: &SourceFile, paths: &BTreeSet<&str>) -> Vec<Finding> {
+    let is_path = |span: &str| {
+        let is_pattern = span.contains(['<', '*', ' ']);
+        !is_pattern && span.split_once('/').is_some_and(|(folder, _)| paths.contains(folder))
+    };
+    let lines = prose(&page.text).filter(|_| page.path != "CHANGELOG.md");
+    let spans = lines.flat_map(|(number, line)| code_spans(line).map(move |span| (number, span)));
+    let files = spans.map(|(number, span)| (number, span.split("::").next().unwrap_or(span)));
+    let lost_files = files.filter(|(_, path)| is_path(path) && !paths.contains(path.trim_end_matches('/')));
+    lost_files
+        .map(|(number, path)| Finding::new(&page.path, number, format!("{path} is no file of the project")))
+        .collect()
 }
 
 fn check_page(
@@ -98,5 +115,16 @@ mod tests {
         let findings: Vec<_> = check(&files).into_iter().map(|finding| (finding.line, finding.says)).collect();
         let says = |target: &str, what: &str| (8, format!("the link {target} leads to no {what}"));
         assert_eq!(findings, [says("c.md", "file"), says("b.md#three", "heading"), says("#two", "heading")]);
+    }
+
+    #[test]
+    fn path_that_does_not_exist_is_found() {
+        let page = "`code/main.rs`, `code/`, `code/old.rs` and `code/<name>.rs`\n`text/x`, `code/old.rs::test`\n";
+        let lines = |path: &str| {
+            let findings = check(&[file(path, page), file("code/main.rs", "")]);
+            findings.into_iter().map(|finding| finding.line).collect::<Vec<_>>()
+        };
+        assert_eq!(lines("docs/a.md"), [1, 2]);
+        assert_eq!(lines("CHANGELOG.md"), [0_usize; 0]);
     }
 }

@@ -107,6 +107,11 @@ fn source_files() -> Outcome<Vec<SourceFile>> {
     Ok(names.into_iter().filter_map(read).collect())
 }
 
+/// Returns the spans of code in a line.
+fn code_spans(line: &str) -> impl Iterator<Item = &str> {
+    line.split('`').skip(1).step_by(2)
+}
+
 #[cfg(test)]
 fn file(path: &str, text: &str) -> SourceFile {
     SourceFile { path: path.to_owned(), text: text.to_owned() }

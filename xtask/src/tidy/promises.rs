@@ -2,7 +2,7 @@
 //! must exist, and each promise of docs/promises.md must name at least one.
 
 use super::wording::test_names;
-use super::{Finding, SourceFile};
+use super::{Finding, SourceFile, code_spans};
 
 /// Page of the promises. Each section of the second level is a promise.
 const PROMISES: &str = "docs/promises.md";
@@ -38,8 +38,7 @@ fn unknown_tests(document: &SourceFile, files: &[SourceFile]) -> Vec<Finding> {
 
 /// Returns the tests in the spans of code of a line: the path of the file and the name of the function.
 fn named_tests(line: &str) -> impl Iterator<Item = (&str, &str)> {
-    let spans = line.split('`').skip(1).step_by(2);
-    spans.filter_map(|span| span.split_once(SEPARATOR)).filter(|(path, _)| path.ends_with(FILE_END))
+    code_spans(line).filter_map(|span| span.split_once(SEPARATOR)).filter(|(path, _)| path.ends_with(FILE_END))
 }
 
 /// Returns a finding for each promise of the page that names no test.
