@@ -1,188 +1,82 @@
-//! Allowed dependencies between the crates: the table of docs/ARCHITECTURE.md, as code.
+//! Allowed dependencies between the crates, which a table of docs/ARCHITECTURE.md declares.
 
-use super::{Finding, SourceFile};
+use super::{ARCHITECTURE, Finding, SourceFile, code_spans, table_rows};
 use crate::process::{Outcome, cargo, output, root};
 use crate::workspace::{Kind, Package, Workspace};
 
-const PORTS: &str =
-    "candor-port-clock candor-port-storage candor-port-events candor-port-identity candor-port-limits";
-const STORES: &str = "candor-store-postgres candor-store-sqlite";
-/// Crates for tests. A crate without them in `Rule::may` may have them as dev-dependencies only.
-const FOR_TESTS: &str = "candor-store-testkit candor-test-explore candor-test-faults candor-test-postgres \
-    candor-test-redis candor-test-smtp candor-e2e";
-/// Libraries below the ports and the stores: the tables of resources, the full-text index, fair shares of work.
-const SHARED: &str = "candor-search-index candor-tables candor-fair-share";
-/// Adapters between the service and other systems.
-const ADAPTERS: &str = "candor-http candor-webhooks candor-identity candor-mail candor-limits-redis";
-const DOMAIN: &str = "candor-domain";
+/// Heading of the table: a row for each package with the crates of the workspace that it may name under
+/// `[dependencies]`, the packages that it must not reach through any chain of normal dependencies, and the packages
+/// of other projects that it may name. All names are without `candor-`.
+const HEADING: &str = "## Dependencies between crates";
+/// Beginning of the names of this project's crates.
+const PREFIX: &str = "candor-";
+/// Content of the last cell if a package may name every package of other projects.
+const ANY: &str = "any";
 
-/// Rule for the dependencies of one crate. Each list is a text of names with spaces between them.
-struct Rule {
-    package: &'static str,
-    /// Crates of the workspace that the crate may name under `[dependencies]`.
-    may: String,
-    /// Packages that the crate must not reach through any chain of normal dependencies.
-    never: &'static str,
-    /// Packages of other projects that the crate may name; `None` allows all.
-    only: Option<&'static str>,
+/// Rule for the dependencies of one package.
+struct Rule<'a> {
+    package: &'a str,
+    may: Vec<&'a str>,
+    never: Vec<&'a str>,
+    /// Packages of other projects; `None` allows all.
+    only: Option<Vec<&'a str>>,
 }
 
-impl Rule {
-    fn new(package: &'static str, may: &[&str], never: &'static str) -> Self {
-        Self { package, may: may.join(" "), never, only: None }
-    }
-
-    /// Allows only these packages of other projects.
-    fn only(self, packages: &'static str) -> Self {
-        Self { only: Some(packages), ..self }
-    }
-
-    fn allows(&self, name: &str) -> bool {
-        has_name(&self.may, name)
-    }
-}
-
-fn has_name(names: &str, name: &str) -> bool {
-    names.split_whitespace().any(|one| one == name)
-}
-
-fn table() -> Vec<Rule> {
-    pure_crates().into_iter().chain(service()).chain(outside_crates()).chain(tools()).collect()
-}
-
-/// Returns the rules for the crates of domain rules and values, which reach nothing outside of the process.
-fn pure_crates() -> [Rule; 2] {
-    let never = "tokio diesel actix-web hyper tracing";
-    [
-        Rule::new("candor-forms", &[], never).only(
-            "base64 chrono idna ring schemars serde serde_json strsim strum thiserror ulid unicode-normalization url \
-             validator",
-        ),
-        Rule::new("candor-domain", &["candor-forms"], never).only(
-            "base64 chrono crc32fast csv httpdate idna ipnet ring schemars serde serde_json strsim strum thiserror \
-             ulid unicode-normalization unicode-properties url",
-        ),
-    ]
-}
-
-/// Returns the rules for the crates of the service, and of its tests.
-fn service() -> Vec<Rule> {
-    let databases = "diesel tokio-postgres libsqlite3-sys";
-    let port = "tokio actix-web hyper diesel";
-    let store = "actix-web hyper";
-    vec![
-        Rule::new("candor-port-clock", &[DOMAIN], port),
-        // Pure libraries: they compute, and depend on few crates of the workspace.
-        Rule::new("candor-search-index", &[DOMAIN], "tokio").only(""),
-        Rule::new("candor-tables", &[DOMAIN], "tokio").only("base64 ring serde serde_json thiserror"),
-        Rule::new("candor-port-storage", &[DOMAIN, "candor-search-index candor-tables"], databases),
-        Rule::new("candor-fair-share", &[DOMAIN, "candor-tables candor-port-storage"], databases),
-        Rule::new("candor-port-events", &[DOMAIN], port),
-        Rule::new("candor-port-identity", &[DOMAIN], port),
-        Rule::new("candor-port-limits", &[DOMAIN], "tokio redis actix-web hyper diesel"),
-        // A pure state machine: it knows deliveries and claims, and no crate that executes them.
-        Rule::new("candor-dispatch", &[DOMAIN, "candor-port-storage"], "diesel actix-web hyper").only(""),
-        Rule::new("candor-service", &[DOMAIN, PORTS, SHARED, "candor-dispatch"], "actix-web hyper diesel redis"),
-        Rule::new("candor-store-postgres", &[DOMAIN, PORTS, SHARED], store),
-        Rule::new("candor-store-sqlite", &[DOMAIN, PORTS, SHARED], store),
-        Rule::new("candor-store-testkit", &[DOMAIN, PORTS, SHARED], databases),
-    ]
-}
-
-/// Returns the rules for the adapters to other systems, the client library, the program, and the tests of the program.
-fn outside_crates() -> Vec<Rule> {
-    let connections = "actix-web diesel aws-lc-rs openssl";
-    let protocols = "actix-web hyper diesel aws-lc-rs openssl native-tls";
-    vec![
-        Rule::new("candor-console", &[], "").only(""),
-        Rule::new(
-            "candor-http",
-            &[DOMAIN, PORTS, "candor-fair-share candor-service candor-console"],
-            "diesel hyper",
-        ),
-        // Connections to other systems, which the adapters share.
-        Rule::new("candor-outbound", &[DOMAIN], connections),
-        Rule::new("candor-webhooks", &[DOMAIN, "candor-outbound candor-port-events"], connections),
-        Rule::new("candor-identity", &[DOMAIN, "candor-outbound candor-port-identity"], connections),
-        Rule::new("candor-mail", &[DOMAIN, "candor-port-events"], protocols),
-        Rule::new("candor-limits-redis", &[DOMAIN, "candor-port-limits"], protocols),
-        // The client library stands alone, because programs of other projects depend on it.
-        Rule::new("candor-client", &[], "actix-web diesel aws-lc-rs openssl native-tls h2"),
-        // Commands that call a service: they know only its API.
-        Rule::new("candor-cli", &[DOMAIN, "candor-port-clock candor-client"], connections),
-        Rule::new(
-            "candor-app",
-            &[DOMAIN, PORTS, STORES, ADAPTERS, "candor-outbound candor-service candor-client candor-cli"],
-            "aws-lc-rs",
-        ),
-        Rule::new("candor-e2e", &[DOMAIN, PORTS, STORES, ADAPTERS, FOR_TESTS, "candor-service candor-app"], ""),
-    ]
-}
-
-/// Returns the rules for the tools beside the service.
-fn tools() -> Vec<Rule> {
-    vec![
-        Rule::new("candor-test-explore", &[], "").only(""),
-        Rule::new("candor-test-faults", &[], "tokio diesel actix-web"),
-        Rule::new("candor-test-postgres", &[], "diesel actix-web"),
-        Rule::new("candor-test-redis", &[], "tokio redis diesel actix-web"),
-        Rule::new("candor-test-smtp", &[], "tokio diesel actix-web"),
-        Rule::new(
-            "candor-bench",
-            &[DOMAIN, "candor-tables candor-port-events candor-webhooks candor-test-postgres"],
-            "actix-web",
-        ),
-        Rule::new("candor-simulate", &[DOMAIN, "candor-port-storage candor-dispatch"], "diesel actix-web hyper"),
-        Rule::new("xtask", &["candor-test-explore candor-test-postgres"], "diesel actix-web"),
-    ]
+/// Returns the rules of the page. Rows without four cells are no rules, so their packages have none.
+fn rules(page: &str) -> Vec<Rule<'_>> {
+    let rows = table_rows(page, HEADING).filter_map(|(_, cells)| <[&str; 4]>::try_from(cells).ok());
+    let rules = rows.filter_map(|[package, may, never, only]| {
+        let only = (only != ANY).then(|| code_spans(only).collect());
+        let package = code_spans(package).next()?;
+        Some(Rule { package, may: code_spans(may).collect(), never: code_spans(never).collect(), only })
+    });
+    rules.collect()
 }
 
 pub(super) fn check(workspace: &Workspace, files: &[SourceFile]) -> Outcome<Vec<Finding>> {
-    let table = table();
-    let names: Vec<&str> = workspace.packages.iter().map(|package| package.name.as_str()).collect();
+    let page = files.iter().find(|file| file.path == ARCHITECTURE).map_or("", |file| file.text.as_str());
+    let rules = rules(page);
     let mut findings = Vec::new();
     for package in &workspace.packages {
         let manifest = Manifest::find(package, files);
-        let Some(row) = table.iter().find(|row| row.package == package.name) else {
-            findings
-                .push(manifest.to_finding("name", "the package has no row in xtask/src/tidy/arrows.rs, add one"));
+        let Some(rule) = rules.iter().find(|rule| rule.package == short(&package.name)) else {
+            let says = format!("the package has no row below \"{HEADING}\" of {ARCHITECTURE}, add one");
+            findings.push(manifest.to_finding("name", &says));
             continue;
         };
-        findings.extend(check_direct(package, row, &names, &manifest));
-        if !row.never.is_empty() {
-            findings.extend(check_indirect(row, &tree(row.package)?, &manifest));
+        findings.extend(check_direct(package, rule, &manifest));
+        if !rule.never.is_empty() {
+            findings.extend(check_indirect(rule, &tree(&package.name)?, &manifest));
         }
     }
     Ok(findings)
 }
 
+/// Returns the name of a package as in the table.
+fn short(name: &str) -> &str {
+    name.strip_prefix(PREFIX).unwrap_or(name)
+}
+
 /// Returns findings for the dependencies in the manifest. Ignores dev-dependencies.
-fn check_direct(package: &Package, row: &Rule, workspace: &[&str], manifest: &Manifest) -> Vec<Finding> {
-    let checked_names =
-        package.dependencies.iter().filter(|one| one.kind != Kind::Dev).map(|one| one.name.as_str());
-    let wrong = checked_names.filter_map(|name| {
-        let ours = workspace.contains(&name);
-        let why = if ours && has_name(FOR_TESTS, name) && !row.allows(name) {
-            format!("{name} is for tests, name it under [dev-dependencies]")
-        } else if ours && !row.allows(name) {
-            format!("{} may not depend on {name}, only on: {}", row.package, list(&row.may))
-        } else if let Some(only) = row.only.filter(|only| !ours && !has_name(only, name)) {
-            format!("{} may not depend on {name}, only on: {}", row.package, list(only))
-        } else {
-            return None;
+fn check_direct(package: &Package, rule: &Rule<'_>, manifest: &Manifest<'_>) -> Vec<Finding> {
+    let checked_dependencies = package.dependencies.iter().filter(|one| one.kind != Kind::Dev);
+    let wrong = checked_dependencies.filter_map(|one| {
+        let (name, accepted) = match one.name.strip_prefix(PREFIX) {
+            Some(ours) => (ours, &rule.may),
+            None => (one.name.as_str(), rule.only.as_ref()?),
         };
-        Some(manifest.to_finding(name, &why))
+        let says = || format!("{} may not depend on {name}, only on: {}", rule.package, list(accepted));
+        (!accepted.contains(&name)).then(|| manifest.to_finding(&one.name, &says()))
     });
     wrong.collect()
 }
 
 /// Returns findings for forbidden packages that the crate reaches, directly or through other packages.
-fn check_indirect(row: &Rule, tree: &str, manifest: &Manifest) -> Vec<Finding> {
+fn check_indirect(rule: &Rule<'_>, tree: &str, manifest: &Manifest<'_>) -> Vec<Finding> {
     let is_reached = |name: &str| tree.lines().any(|line| line.split(' ').next() == Some(name));
-    let wrong = row.never.split_whitespace().filter(|name| is_reached(name)).map(|name| {
-        let package = row.package;
-        let how = format!("`cargo tree -p {package} -e normal -i {name}` shows the packages between them");
-        manifest.to_finding(name, &format!("{package} must not reach {name} through any dependency: {how}"))
+    let wrong = rule.never.iter().filter(|name| is_reached(name)).map(|name| {
+        let how = format!("`cargo tree -e normal -i {name}` shows the packages between them");
+        manifest.to_finding(name, &format!("{} must not reach {name} through any dependency: {how}", rule.package))
     });
     wrong.collect()
 }
@@ -192,8 +86,8 @@ fn tree(package: &str) -> Outcome<String> {
     output(&mut cargo(&["tree", "--quiet", "-p", package, "-e", "normal", "--prefix", "none", "--format", "{p}"]))
 }
 
-fn list(names: &str) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.replace(' ', ", ") }
+fn list(names: &[&str]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// Path and text of a manifest, to locate the line that names a dependency.
@@ -223,6 +117,7 @@ mod tests {
     use crate::workspace::Dependency;
     use std::path::PathBuf;
 
+    const PAGE: &str = include_str!("../../../docs/ARCHITECTURE.md");
     const TEXT: &str = "[package]\nname = \"x\"\n[dependencies]\ntokio.workspace = true\n";
 
     fn manifest() -> Manifest<'static> {
@@ -234,28 +129,27 @@ mod tests {
         let manifest_path = PathBuf::from("Cargo.toml");
         let test_package =
             Package { name: package.to_owned(), manifest: manifest_path, has_library: true, dependencies };
-        let table = table();
-        let names: Vec<&str> = table.iter().map(|row| row.package).collect();
-        check_direct(&test_package, table.iter().find(|row| row.package == package).unwrap(), &names, &manifest())
+        let rules = rules(PAGE);
+        check_direct(&test_package, rules.iter().find(|rule| rule.package == package).unwrap(), &manifest())
     }
 
     #[test]
     fn only_dependencies_of_the_table_are_allowed() {
         for (package, dependency, right) in [
-            ("candor-service", "candor-domain", true),
-            ("candor-service", "candor-port-storage", true),
-            ("candor-service", "candor-http", false),
-            ("candor-port-storage", "candor-tables", true),
-            ("candor-tables", "candor-port-storage", false),
-            ("candor-search-index", "candor-tables", false),
-            ("candor-http", "candor-store-sqlite", false),
-            ("candor-store-sqlite", "candor-store-postgres", false),
-            ("candor-domain", "candor-port-clock", false),
-            ("candor-domain", "serde", true),
-            ("candor-domain", "tokio", false),
-            ("candor-app", "candor-store-postgres", true),
-            ("candor-app", "candor-store-testkit", false),
-            ("candor-webhooks", "candor-service", false),
+            ("service", "candor-domain", true),
+            ("service", "candor-port-storage", true),
+            ("service", "candor-http", false),
+            ("port-storage", "candor-tables", true),
+            ("tables", "candor-port-storage", false),
+            ("search-index", "candor-tables", false),
+            ("http", "candor-store-sqlite", false),
+            ("store-sqlite", "candor-store-postgres", false),
+            ("domain", "candor-port-clock", false),
+            ("domain", "serde", true),
+            ("domain", "tokio", false),
+            ("app", "candor-store-postgres", true),
+            ("app", "candor-store-testkit", false),
+            ("webhooks", "candor-service", false),
         ] {
             assert_eq!(
                 wrong_dependencies(package, dependency, Kind::Normal).is_empty(),
@@ -268,8 +162,8 @@ mod tests {
 
     #[test]
     fn indirect_dependency_is_found_by_its_whole_name() {
-        let table = table();
-        let domain = &table[0];
+        let rules = rules(PAGE);
+        let domain = rules.iter().find(|rule| rule.package == "domain").unwrap();
         assert_eq!(check_indirect(domain, "candor-domain v0.1.0\ntokio-util v0.7.0\n", &manifest()), []);
         let findings = check_indirect(domain, "candor-domain v0.1.0\ntokio v1.0.0\n", &manifest());
         assert_eq!((findings.len(), findings[0].line), (1, 4));
@@ -277,18 +171,10 @@ mod tests {
 
     #[test]
     fn crate_may_only_use_crates_above_in_the_table() {
-        let table = table();
-        let place = |name: &str| table.iter().position(|row| row.package == name);
-        for (at, row) in table
-            .iter()
-            .enumerate()
-            .filter(|(_, row)| row.package.starts_with("candor-") && row.package != "candor-e2e")
-        {
-            assert!(
-                row.may.split_whitespace().all(|name| place(name).is_some_and(|above| above < at)),
-                "{}",
-                row.package
-            );
+        let rules = rules(PAGE);
+        let place = |name: &str| rules.iter().position(|rule| rule.package == name);
+        for (at, rule) in rules.iter().enumerate() {
+            assert!(rule.may.iter().all(|name| place(name).is_some_and(|above| above < at)), "{}", rule.package);
         }
     }
 }

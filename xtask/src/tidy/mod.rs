@@ -7,6 +7,7 @@ mod imports;
 mod layers;
 mod links;
 mod manifests;
+mod map;
 mod messages;
 mod migrations;
 mod names;
@@ -25,6 +26,9 @@ use crate::workspace::Workspace;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::fs;
+
+/// Page of the crates, their folders and their dependencies.
+const ARCHITECTURE: &str = "docs/ARCHITECTURE.md";
 
 /// A broken rule: its location, the problem and the correction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -59,6 +63,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(arrows::check(&workspace, &files)?);
     findings.extend(circles::check(&files));
     findings.extend(links::check(&files));
+    findings.extend(map::check(&files));
     findings.extend(migrations::check(files.iter().map(|file| file.path.as_str())));
     findings.extend(names::check(&files));
     findings.extend(promises::check(&files));
@@ -105,6 +110,16 @@ fn source_files() -> Outcome<Vec<SourceFile>> {
         Some(SourceFile { path: name.to_owned(), text })
     };
     Ok(names.into_iter().filter_map(read).collect())
+}
+
+/// Returns the rows below a heading of a page that begin with code: the number of the line, and the cells.
+fn table_rows<'a>(page: &'a str, heading: &str) -> impl Iterator<Item = (usize, Vec<&'a str>)> {
+    let section = (1..).zip(page.lines()).skip_while(move |(_, line)| *line != heading).skip(1);
+    let rows = section.take_while(|(_, line)| !line.starts_with("## "));
+    rows.filter_map(|(number, line)| {
+        let cells = line.strip_prefix("| ").filter(|cells| cells.starts_with('`'))?;
+        Some((number, cells.trim_end_matches(" |").split(" | ").collect()))
+    })
 }
 
 /// Returns the spans of code in a line.
