@@ -7,7 +7,6 @@ use ulid::Ulid;
 
 #[test]
 fn every_event_type_is_parsed_from_its_word() {
-    assert_eq!(EventType::ALL.len(), 58);
     for kind in EventType::ALL {
         assert_eq!(EventType::from_word(kind.word()), Ok(*kind));
     }
@@ -16,7 +15,8 @@ fn every_event_type_is_parsed_from_its_word() {
 #[test]
 fn event_type_keeps_its_stored_bit() {
     let bits: Vec<_> = EventType::ALL.iter().map(|kind| kind.bit()).collect();
-    assert_eq!(bits, (0..58).map(|index| 1 << index).collect::<Vec<i64>>());
+    assert_eq!(bits, (0..bits.len()).map(|index| 1 << index).collect::<Vec<i64>>());
+    assert!(bits.len() < 64, "the set of types is a signed integer of 64 bits");
     assert_eq!((EventType::ObservationCreated.bit(), EventType::TestPing.bit()), (1, 1 << 23));
     assert_eq!((EventType::ObjectiveCreated.bit(), EventType::EmployeeRehired.bit()), (1 << 12, 1 << 22));
 }
