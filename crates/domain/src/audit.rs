@@ -12,7 +12,6 @@ use crate::id::{AuditId, Id, IdentityProviderId, KeyKind, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::people::Connector;
-use crate::problem::ValidationErrors;
 use crate::schema::{OpenWord, without_member};
 use crate::time::Timestamp;
 
@@ -258,15 +257,6 @@ impl Filter {
                 .bounds(&params::datetime("filter[occurred_at]", "Only entries of actions within the bounds.")),
         };
         params.list::<AuditEntry, _, _>("audit-log", filter, vec![])
-    }
-
-    /// Reads the parameters of `GET /audit-log`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
     }
 }
 

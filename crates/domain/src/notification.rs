@@ -262,15 +262,6 @@ impl Filter {
         params.list::<Notification, _, _>("notifications", filter, vec![])
     }
 
-    /// Reads the parameters of `GET /notifications`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
-
     /// Narrows the filter to what the caller sees: a bound key sees only notifications of its person, also if the
     /// person is an org admin (decision B5). `None` if nothing remains.
     #[must_use]

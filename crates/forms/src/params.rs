@@ -357,6 +357,15 @@ impl Params {
         ListDigest::new(&format!("{name}\n{sort:?}\n{filters:?}"))
     }
 
+    /// Reads the parameters of a request with the function of its operation, such as `Filter::read`.
+    ///
+    /// # Errors
+    /// One problem for each wrong parameter.
+    pub fn parse<T>(mut self, read: impl FnOnce(&mut Self) -> T) -> Result<T, ValidationErrors> {
+        let value = read(&mut self);
+        self.finish(value)
+    }
+
     /// Ends the reading. An unknown filter is a problem, and so is a misspelled parameter of the request; other
     /// unknown parameters are ignored.
     ///
@@ -378,19 +387,6 @@ impl Params {
             unknown_names.push(name);
         }
         self.problems.or(value)
-    }
-
-    /// Refuses misspellings of `dry_run`.
-    ///
-    /// # Errors
-    /// `unknown_field` for each misspelling.
-    pub fn expect_no_misspelled_dry_run(&self) -> Result<(), ValidationErrors> {
-        let mut problems = ValidationErrors::none();
-        for (name, _) in self.pairs.iter().filter(|(name, _)| near::is_misspelled_dry_run(name)) {
-            let message = "is not a parameter; write dry_run=true, or omit it to carry the operation out";
-            problems.add(name, ValueError::new(Code::UnknownField, message));
-        }
-        problems.or(())
     }
 }
 

@@ -283,7 +283,10 @@ mod tests {
 
     fn objectives(query: &[(&str, &str)], by: SortBy) -> Listing {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        let filter = candor_domain::objective::Filter::parse(Family::Managers, Params::new(pairs)).unwrap().filter;
+        let filter = Params::new(pairs)
+            .parse(|params| candor_domain::objective::Filter::read(Family::Managers, params))
+            .unwrap()
+            .filter;
         rows::objectives::list(&filter, Viewer::Everything, Sort::descending_by(by), &PAGE).parts()[0].clone()
     }
 

@@ -217,7 +217,7 @@ fn generator_for(number: u32) -> Random {
 /// Returns the path of the page of 50 after an observation, with the cursor that the service would issue.
 fn page_after(size: Size, index: u32) -> String {
     let position = Position { key: Key::Date(size.date(index)), id: data::observation(index).to_bytes() };
-    let list = observation::Filter::parse(Params::new(vec![]));
+    let list = Params::new(vec![]).parse(observation::Filter::read);
     let cursor = list.map(|list| cursor(list.digest, &position)).unwrap_or_default();
     format!("/v1/observations?limit=50&cursor={cursor}")
 }

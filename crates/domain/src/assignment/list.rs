@@ -6,7 +6,6 @@ use crate::id::EmployeeId;
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::time::{Date, Timestamp};
 
 /// Conditions of a list of assignments.
@@ -47,15 +46,6 @@ impl Filter {
             external_id: params.one(&external_id::FILTER),
         };
         params.list::<Assignment, _, _>("assignments", filter, vec![])
-    }
-
-    /// Reads the parameters of `GET /assignments`.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
     }
 }
 

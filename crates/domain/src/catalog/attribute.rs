@@ -123,15 +123,6 @@ impl Filter {
         };
         params.list::<Attribute, _, _>("attributes", filter, vec![])
     }
-
-    /// Reads the parameters of `GET /attributes`.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
 }
 
 impl Sortable for Attribute {

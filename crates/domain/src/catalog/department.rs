@@ -80,15 +80,6 @@ impl Filter {
         };
         params.list::<Department, _, _>("departments", filter, vec![])
     }
-
-    /// Reads the parameters of `GET /departments`.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
 }
 
 impl Sortable for Department {

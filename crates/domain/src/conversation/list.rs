@@ -4,7 +4,6 @@ use super::{About, Conversation};
 use crate::id::EmployeeId;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Param, Params, ValueForm};
-use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// Conditions of a list of conversations.
@@ -44,15 +43,6 @@ impl Filter {
             updated_at: params.bounds(&params::UPDATED_AT),
         };
         params.list::<Conversation, _, _>("conversations", filter, vec![])
-    }
-
-    /// Reads the parameters of `GET /conversations`.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
     }
 }
 

@@ -151,18 +151,6 @@ impl Filter {
         };
         params.list::<Message, _, _>(&format!("messages of {conversation}"), filter, vec![])
     }
-
-    /// Reads the parameters of `GET /conversations/{id}/messages`.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse(
-        conversation: ConversationId,
-        mut params: Params,
-    ) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(conversation, &mut params);
-        params.finish(request)
-    }
 }
 
 impl Sortable for Message {

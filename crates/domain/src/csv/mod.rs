@@ -44,7 +44,6 @@ use crate::fields::StringEnum;
 use crate::id::{ConnectorId, EmployeeId};
 use crate::params::{self, Params};
 use crate::people::{Employee, ManagedFields};
-use crate::problem::ValidationErrors;
 
 /// Maximum size of a file, in bytes (§8).
 pub const MAX_BYTES: usize = 5 * 1024 * 1024;
@@ -81,15 +80,6 @@ pub struct UploadRequest {
 }
 
 impl UploadRequest {
-    /// Reads the parameters of `POST /employees/csv`.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<Self, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
-
     /// Reads the parameters of `POST /employees/csv` into a request. Problems are recorded in `params`.
     pub fn read(params: &mut Params) -> Self {
         let dry_run = params.one(&params::flag(

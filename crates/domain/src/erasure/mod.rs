@@ -184,15 +184,6 @@ impl Filter {
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         params.list::<Erasure, _, _>("erasures", Self, vec![])
     }
-
-    /// Reads the parameters of `GET /erasures`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
 }
 
 /// The facts that a new erasure records.

@@ -4,7 +4,7 @@ use super::EventType;
 use crate::id::EventId;
 use crate::page::{ListDigest, Position, Sort, SortBy, cursor};
 use crate::params::{self, Param, Params, ValueForm};
-use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::problem::{Code, ValueError};
 use crate::time::Timestamp;
 
 /// The conditions of the event feed (decision F9).
@@ -69,15 +69,6 @@ pub struct FeedRequest {
 impl FeedRequest {
     /// The only order of the feed: the order of commits.
     const SORT: Sort = Sort::ascending_by(SortBy::Commit);
-
-    /// Reads the parameters of `GET /events`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params, now: Timestamp) -> Result<Self, ValidationErrors> {
-        let request = Self::read(&mut params, now);
-        params.finish(request)
-    }
 
     /// Declares and reads the parameters of `GET /events`.
     pub fn read(params: &mut Params, now: Timestamp) -> Self {
@@ -154,6 +145,7 @@ pub fn first_id_at(at: Timestamp) -> EventId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::ValidationErrors;
     use ulid::Ulid;
 
     const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
@@ -163,7 +155,10 @@ mod tests {
         let codes = |problems: ValidationErrors| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         };
-        FeedRequest::parse(Params::new(pairs), NOW).map(|request| request.start).map_err(codes)
+        Params::new(pairs)
+            .parse(|params| FeedRequest::read(params, NOW))
+            .map(|request| request.start)
+            .map_err(codes)
     }
 
     #[test]
@@ -174,7 +169,7 @@ mod tests {
         assert_eq!(start(&[("since", &early.to_string())]), Ok(FeedStart::Since(early)));
         let slightly_ahead = NOW.plus_seconds(MOST_COMMIT_DELAY_SECONDS);
         assert_eq!(start(&[("since", &slightly_ahead.to_string())]), Ok(FeedStart::Since(slightly_ahead)));
-        let digest = FeedRequest::parse(Params::new(vec![]), NOW).unwrap().digest;
+        let digest = Params::new(vec![]).parse(|params| FeedRequest::read(params, NOW)).unwrap().digest;
         let place = Position { key: crate::page::Key::Rank(7), id: [1; 16] };
         let cursor = crate::page::cursor(digest, &place);
         assert_eq!(start(&[("cursor", &cursor)]), Ok(FeedStart::After(place)));

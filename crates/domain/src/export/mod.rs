@@ -11,7 +11,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::Tenant;
 use crate::fields::StringEnum;
 use crate::params::{self, Param, Params, ValueForm};
-use crate::problem::{ValidationErrors, ValueError};
+use crate::problem::ValueError;
 use crate::time::Timestamp;
 
 /// The resources that an export can contain, in the order of its lines.
@@ -113,7 +113,8 @@ fn resources(text: &str) -> Result<Vec<ExportedResource>, ValueError> {
 
 impl ExportRequest {
     /// Declares and reads the parameters of `GET /exports`. `open` decrypts a sealed cursor, and returns `None` for a
-    /// text that the service did not seal.
+    /// text that the service did not seal. Problems are `invalid_enum` for an unknown resource, `invalid_format` for a text
+    /// that is no cursor of this organization with these resources, `out_of_range` for a cursor that is too old.
     pub fn read(
         params: &mut Params,
         tenant: Tenant,
@@ -132,21 +133,6 @@ impl ExportRequest {
             }
         });
         Self { resources, from: from.flatten() }
-    }
-
-    /// Reads the parameters of `GET /exports`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter: `invalid_enum` for an unknown resource, `invalid_format` for a text that
-    /// is no cursor of this organization with these resources, `out_of_range` for a cursor that is too old.
-    pub fn parse(
-        mut params: Params,
-        tenant: Tenant,
-        now: Timestamp,
-        open: impl Fn(&str) -> Option<String>,
-    ) -> Result<Self, ValidationErrors> {
-        let request = Self::read(&mut params, tenant, now, open);
-        params.finish(request)
     }
 }
 

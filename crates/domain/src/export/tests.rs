@@ -5,7 +5,7 @@ use crate::access::Environment;
 use crate::event::FEED_DAYS;
 use crate::id::OrganizationId;
 use crate::page::{Key, Position};
-use crate::problem::Code;
+use crate::problem::{Code, ValidationErrors};
 
 const NOW: Timestamp = Timestamp::from_millis(1_800_000_000_000);
 const DAY_SECONDS: i64 = 86_400;
@@ -19,7 +19,8 @@ fn parse(pairs: &[(&str, &str)], tenant: Tenant) -> Result<ExportRequest, Vec<(S
     let codes = |problems: ValidationErrors| {
         problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
     };
-    ExportRequest::parse(Params::new(pairs), tenant, NOW, |text| Some(text.to_owned())).map_err(codes)
+    let open = |text: &str| Some(text.to_owned());
+    Params::new(pairs).parse(|params| ExportRequest::read(params, tenant, NOW, open)).map_err(codes)
 }
 
 fn cursor(started_at: Timestamp, resource: ExportedResource) -> ExportCursor {
@@ -98,7 +99,7 @@ fn header_repeats_the_feed_cursor_of_the_beginning() {
     });
     assert_eq!(header, expected_header);
     let feed = Params::new(vec![("cursor".to_owned(), start_cursor.events_cursor())]);
-    let start = crate::event::FeedRequest::parse(feed, NOW).unwrap().start;
+    let start = feed.parse(|params| crate::event::FeedRequest::read(params, NOW)).unwrap().start;
     assert_eq!(start, crate::event::FeedStart::After(start_cursor.events));
 }
 

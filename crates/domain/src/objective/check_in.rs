@@ -362,15 +362,6 @@ pub fn read_list(objective: ObjectiveId, params: &mut Params) -> ListRequest<(),
     params.list::<CheckIn, _, _>(&format!("check-ins of {objective}"), (), vec![])
 }
 
-/// Parses the parameters of the list of check-ins of an objective.
-///
-/// # Errors
-/// One problem for each wrong parameter.
-pub fn parse_list(objective: ObjectiveId, mut params: Params) -> Result<ListRequest<(), ()>, ValidationErrors> {
-    let request = read_list(objective, &mut params);
-    params.finish(request)
-}
-
 impl Sortable for CheckIn {
     const ORDERS_NAME: &'static str = "CheckInSort";
     const ORDERS: &'static [SortKey<Self>] = &[SortKey {

@@ -8,7 +8,6 @@ use super::{ConfidenceFilter, Family, Filter, Scope, Status};
 use crate::counts::{self, CountRequest};
 use crate::fields::StringEnum;
 use crate::params::Params;
-use crate::problem::ValidationErrors;
 use crate::schema::OpenWord;
 
 /// Members by which objectives are grouped.
@@ -57,17 +56,5 @@ impl Filter {
     pub fn read_counts(family: Family, params: &mut Params) -> CountRequest<Self, ObjectiveGroup> {
         let groups = counts::groups(params, "One or two members to group by, separated by commas.");
         CountRequest { filter: Self::read_conditions(family, params), groups }
-    }
-
-    /// Parses the parameters of the counts of a family.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse_counts(
-        family: Family,
-        mut params: Params,
-    ) -> Result<CountRequest<Self, ObjectiveGroup>, ValidationErrors> {
-        let request = Self::read_counts(family, &mut params);
-        params.finish(request)
     }
 }

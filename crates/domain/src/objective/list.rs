@@ -9,7 +9,7 @@ use crate::id::{EmployeeId, ObjectiveId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Param, Params, ValueForm};
-use crate::problem::{ValidationErrors, ValueError};
+use crate::problem::ValueError;
 use crate::time::{Date, Timestamp};
 
 /// One of the two API resources that share the shape and lifecycle of objectives.
@@ -240,16 +240,6 @@ impl Filter {
             metadata: keyed::read_metadata_filter(params),
             external_id: params.one(&external_id::FILTER),
         }
-    }
-
-    /// Reads the parameters of a family's list. Archived objectives are listed only if a status filter asks for
-    /// them.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse(family: Family, mut params: Params) -> Result<ListRequest<Self, Expand>, ValidationErrors> {
-        let request = Self::read(family, &mut params);
-        params.finish(request)
     }
 }
 

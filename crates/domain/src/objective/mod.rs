@@ -15,7 +15,7 @@ pub(crate) use change::find_period_flaw;
 pub use change::{Draft, FIRST_STATUSES, FIRST_STATUSES_NAME, Patch, References, StoredOwner};
 pub use check_in::{
     CheckIn, CheckInDraft, CheckedInObjective, CheckedKeyResult, Confidence, checked_text, parse_checked,
-    parse_list as parse_check_ins, read_list as read_check_ins,
+    read_list as read_check_ins,
 };
 pub use counts::{ObjectiveCount, ObjectiveGroup};
 pub use key_result::{KeyResult, MAX_KEY_RESULTS, Metric, ReviewedKeyResult};

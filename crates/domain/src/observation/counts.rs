@@ -9,7 +9,6 @@ use crate::counts::{self, CountRequest};
 use crate::fields::StringEnum;
 use crate::id::{AttributeId, DepartmentId};
 use crate::params::Params;
-use crate::problem::ValidationErrors;
 use crate::schema::OpenWord;
 
 /// Members by which observations are grouped.
@@ -61,15 +60,6 @@ impl Filter {
         let groups = counts::groups(params, about);
         CountRequest { filter: Self::read_conditions(params), groups }
     }
-
-    /// Parses the parameters of `GET /observations/counts`.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse_counts(mut params: Params) -> Result<CountRequest<Self, ObservationGroup>, ValidationErrors> {
-        let request = Self::read_counts(&mut params);
-        params.finish(request)
-    }
 }
 
 #[cfg(test)]
@@ -81,7 +71,7 @@ mod tests {
 
     fn parse(query: &[(&str, &str)]) -> Parsed {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Filter::parse_counts(Params::new(pairs)).map_err(|problems| {
+        Params::new(pairs).parse(Filter::read_counts).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         })
     }

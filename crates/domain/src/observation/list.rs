@@ -9,7 +9,6 @@ use crate::id::{AttributeId, EmployeeId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::time::{Date, Timestamp};
 
 /// Conditions of a list of observations.
@@ -85,15 +84,6 @@ impl Filter {
             external_id: params.one(&external_id::FILTER),
         }
     }
-
-    /// Reads the parameters of `GET /observations`.
-    ///
-    /// # Errors
-    /// One problem for each wrong parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
 }
 
 impl Sortable for Observation {
@@ -128,7 +118,7 @@ mod tests {
 
     fn parse(query: Query<'_>) -> Result<ListRequest<Filter, Expand>, Vec<(String, Code)>> {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Filter::parse(Params::new(pairs)).map_err(|problems| {
+        Params::new(pairs).parse(Filter::read).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         })
     }

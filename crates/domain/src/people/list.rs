@@ -172,15 +172,6 @@ impl Filter {
         }
         problems.or(())
     }
-
-    /// Reads the parameters of `GET /employees`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
 }
 
 fn hidden_field() -> ValueError {

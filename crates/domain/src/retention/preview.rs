@@ -10,7 +10,6 @@ use super::{Retention, RetentionPatch, RetentionRule, RuleStarts};
 use crate::fields::StringEnum;
 use crate::organization::Organization;
 use crate::params::Params;
-use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// Response of `GET /retention/preview`.
@@ -47,15 +46,6 @@ impl PreviewRequest {
     /// Declares and reads the parameters.
     pub fn read(params: &mut Params) -> Self {
         Self { patch: RetentionPatch::read_params(params) }
-    }
-
-    /// Reads the parameters.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<Self, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
     }
 
     /// Returns the rules to preview: the rules of the organization with the periods of the request, as if these

@@ -14,7 +14,6 @@ use crate::fields::{StringEnum, as_word};
 use crate::id::{OrganizationId, RetentionRunId, RetentionRunKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 use crate::ulid::Ulid;
@@ -103,15 +102,6 @@ impl Filter {
     /// Declares and reads the parameters of `GET /retention/runs`.
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         params.list::<RetentionRun, _, _>("retention_runs", Self, vec![])
-    }
-
-    /// Reads the parameters of `GET /retention/runs`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
     }
 }
 

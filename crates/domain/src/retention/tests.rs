@@ -98,8 +98,9 @@ fn preview_dates_other_periods_as_if_set_now() {
     let set = organization().with_retention(&observations("P3Y"), at("2026-03-01T10:00:00Z"));
     let now = at("2026-03-20T09:00:00Z");
     let set = Organization { retention_due_at: Some(at("2026-03-20T10:00:00Z")), ..set };
-    let request =
-        PreviewRequest::parse(Params::new(vec![("archived_summaries".to_owned(), "P1Y".to_owned())])).unwrap();
+    let request = Params::new(vec![("archived_summaries".to_owned(), "P1Y".to_owned())])
+        .parse(PreviewRequest::read)
+        .unwrap();
     let rules = request.rules(&set, now);
     assert_eq!(rules.next_run_at, set.retention_due_at);
     let rule_dates: Vec<_> =

@@ -9,7 +9,6 @@ use crate::id::{EmployeeId, ObjectiveId, ObservationId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// The conditions of a list of summaries.
@@ -84,15 +83,6 @@ impl Filter {
         let expand = params.expand();
         params.list::<Summary, _, _>("summaries", filter, expand)
     }
-
-    /// Reads the parameters of `GET /summaries`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, Expand>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
 }
 
 impl Sortable for Summary {
@@ -121,7 +111,7 @@ mod tests {
 
     fn parse(query: Query<'_>) -> Result<ListRequest<Filter, Expand>, Vec<(String, Code)>> {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        Filter::parse(Params::new(pairs)).map_err(|problems| {
+        Params::new(pairs).parse(Filter::read).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         })
     }

@@ -4,7 +4,6 @@ use super::DeliveryFilter;
 use crate::id::WebhookId;
 use crate::page::{Sort, SortBy};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// The conditions of the list of attempts over all subscriptions.
@@ -42,15 +41,6 @@ impl AllDeliveriesFilter {
         };
         params.read_ordered_list(Self::ORDERS_NAME, "deliveries", Self::sorts(), filter)
     }
-
-    /// Parses the parameters of `GET /deliveries`.
-    ///
-    /// # Errors
-    /// Every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
-    }
 }
 
 #[cfg(test)]
@@ -60,7 +50,7 @@ mod tests {
 
     fn parse(query: &[(&str, &str)]) -> Result<ListRequest<AllDeliveriesFilter, ()>, Vec<(String, Code)>> {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        AllDeliveriesFilter::parse(Params::new(pairs)).map_err(|problems| {
+        Params::new(pairs).parse(AllDeliveriesFilter::read).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         })
     }

@@ -10,7 +10,6 @@ use crate::fields::{StringEnum, as_word};
 use crate::id::{DeliveryId, EventId, EventKind, Id, Kind, RequestKind, WebhookId};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, ListRequest, Param, Params, ValueForm};
-use crate::problem::ValidationErrors;
 use crate::schema::{OpenWord, PublicEventId};
 use crate::time::Timestamp;
 
@@ -223,15 +222,6 @@ pub struct DeliveryFilter {
 }
 
 impl DeliveryFilter {
-    /// Parses the parameters of `GET /webhooks/{id}/deliveries`; a cursor belongs to one subscription.
-    ///
-    /// # Errors
-    /// Every invalid parameter.
-    pub fn parse(webhook: WebhookId, mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(webhook, &mut params);
-        params.finish(request)
-    }
-
     /// Declares and reads the parameters of `GET /webhooks/{id}/deliveries`.
     pub fn read(webhook: WebhookId, params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self::read_conditions(params);
@@ -336,7 +326,8 @@ mod tests {
     fn delivery_log_is_filtered_by_status_type_and_event() {
         let parse = |pairs: &[(&str, &str)]| {
             let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            DeliveryFilter::parse(WebhookId::from_ulid(Ulid(2)), Params::new(pairs))
+            Params::new(pairs)
+                .parse(|params| DeliveryFilter::read(WebhookId::from_ulid(Ulid(2)), params))
                 .map(|request| request.filter)
                 .map_err(|problems| {
                     problems

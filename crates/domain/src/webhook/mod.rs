@@ -33,7 +33,6 @@ use crate::fields::{StringEnum, as_word};
 use crate::id::{WebhookId, WebhookKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params, StatusWord};
-use crate::problem::ValidationErrors;
 use crate::rule;
 use crate::schema::OpenWord;
 use crate::secret::Secret;
@@ -247,15 +246,6 @@ impl Filter {
     pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
         let filter = Self { updated_at: params.bounds(&params::UPDATED_AT) };
         params.list::<Subscription, _, _>("webhooks", filter, vec![])
-    }
-
-    /// Reads the parameters of `GET /webhooks`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
     }
 }
 

@@ -10,7 +10,6 @@ use super::FailureReason;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EventId, WebhookId};
 use crate::params::{self, Param, Params};
-use crate::problem::ValidationErrors;
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
@@ -48,15 +47,6 @@ impl StatsWindow {
     /// Declares and reads the parameter of `GET /webhooks/{id}/stats`.
     pub fn read(params: &mut Params) -> Self {
         params.one(&WINDOW).unwrap_or_default()
-    }
-
-    /// Parses the parameter of `GET /webhooks/{id}/stats`.
-    ///
-    /// # Errors
-    /// Every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<Self, ValidationErrors> {
-        let window = Self::read(&mut params);
-        params.finish(window)
     }
 
     /// Returns the start of the window that ends at `now`.

@@ -4,7 +4,7 @@ use super::*;
 use crate::access::AccessLevel::Admin;
 use crate::access::tests::unbound;
 use crate::json::{Object, Value};
-use crate::problem::Code;
+use crate::problem::{Code, ValidationErrors};
 use crate::refusal::DomainError;
 use ulid::Ulid;
 
@@ -289,7 +289,7 @@ fn older_attempt_does_not_replace_a_newer_one() {
 
 #[test]
 fn subscriptions_are_listed_newest_first_by_default() {
-    let parse = |pairs: Vec<(String, String)>| Filter::parse(Params::new(pairs)).map(|request| request.sort);
+    let parse = |pairs: Vec<(String, String)>| Params::new(pairs).parse(Filter::read).map(|request| request.sort);
     assert_eq!(parse(vec![]), Ok(crate::page::Sort::descending_by(SortBy::CreatedAt)));
     assert_eq!(
         parse(vec![("sort".to_owned(), "updated_at".to_owned())]),

@@ -1,8 +1,8 @@
 //! Misspelled parameters of a request: ignoring them would return other rows than the client asked for, or carry
 //! out a write that was meant as a trial (decision A10).
 
-use super::DRY_RUN;
-use crate::problem::{Code, ValueError};
+use super::{DRY_RUN, Params};
+use crate::problem::{Code, ValidationErrors, ValueError};
 
 /// Beginnings of the names of parameters that change what a request returns, each with the right form of the
 /// parameter.
@@ -20,6 +20,21 @@ const PAGE: &str = "page[";
 const MISSPELLED_LETTERS: usize = 5;
 /// Maximum number of edits between a misspelled name and the right one.
 const MOST_EDITS: usize = 2;
+
+impl Params {
+    /// Refuses misspellings of `dry_run`.
+    ///
+    /// # Errors
+    /// `unknown_field` for each misspelling.
+    pub fn expect_no_misspelled_dry_run(&self) -> Result<(), ValidationErrors> {
+        let mut problems = ValidationErrors::none();
+        for (name, _) in self.pairs.iter().filter(|(name, _)| is_misspelled_dry_run(name)) {
+            let message = "is not a parameter; write dry_run=true, or omit it to carry the operation out";
+            problems.add(name, ValueError::new(Code::UnknownField, message));
+        }
+        problems.or(())
+    }
+}
 
 /// Returns the right form of a parameter that the request does not read, or `None` if the parameter is to be ignored.
 /// `known` are the names that the request reads.
@@ -72,7 +87,7 @@ fn is_same_or_misspelled(name: &str, parameter: &str) -> bool {
 }
 
 /// Returns `true` if a name is a misspelling of `dry_run`. If it were ignored, the write would be carried out.
-pub(super) fn is_misspelled_dry_run(name: &str) -> bool {
+fn is_misspelled_dry_run(name: &str) -> bool {
     name != DRY_RUN.name && is_same_or_misspelled(&decode_once(name), DRY_RUN.name)
 }
 

@@ -26,7 +26,7 @@ use crate::usecases::observations;
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     let listing = rows::assignments::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }

@@ -17,7 +17,7 @@ use crate::context::visible;
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     context.authorize()?;
     let list = rows::audit::list(&request.filter, request.sort, &request.page);
     let page = services.store.replica().page(context.caller.tenant, list).await?;

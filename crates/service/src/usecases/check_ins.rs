@@ -3,7 +3,7 @@
 use candor_domain::event::EventType;
 use candor_domain::id::{CheckInId, ObjectiveId};
 use candor_domain::json::Object;
-use candor_domain::objective::{CheckIn, CheckInDraft, CheckedInObjective, Family, parse_check_ins};
+use candor_domain::objective::{CheckIn, CheckInDraft, CheckedInObjective, Family, read_check_ins};
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
@@ -30,7 +30,7 @@ pub async fn list(
     params: Params,
 ) -> Result<Reply, Error> {
     find_in_family(services, context, family, id).await?;
-    let request = parse_check_ins(id, params)?;
+    let request = params.parse(|params| read_check_ins(id, params))?;
     let listing = rows::check_ins::list(id, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }

@@ -26,7 +26,7 @@ use crate::context::{expand, visible};
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let mut request = Filter::parse(params)?;
+    let mut request = params.parse(Filter::read)?;
     if !visible::may_filter_by(services, context, request.filter.about.and_then(About::linked_id)).await? {
         request.filter.about = Some(About::NOTHING);
     }
@@ -111,7 +111,7 @@ pub async fn messages(
     params: Params,
 ) -> Result<Reply, Error> {
     let conversation = visible::require::<Conversation>(services, context, id).await?;
-    let mut request = message::Filter::parse(id, params)?;
+    let mut request = params.parse(|params| message::Filter::read(id, params))?;
     request.filter.created_at = conversation.value.narrow(&context.caller, request.filter.created_at);
     let listing = rows::conversations::messages(id, &request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await

@@ -21,7 +21,7 @@ use crate::context::services::{Services, render};
 /// # Errors
 /// Invalid parameters, no admin-level key; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     context.authorize()?;
     let listing = rows::erasures::list(request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await

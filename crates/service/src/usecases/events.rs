@@ -50,7 +50,8 @@ pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> 
 /// Invalid parameters; see [`Error`].
 pub async fn feed(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let now = services.clock.now();
-    let FeedRequest { mut filter, start, limit, digest } = FeedRequest::parse(params, now)?;
+    let FeedRequest { mut filter, start, limit, digest } =
+        params.parse(|params| FeedRequest::read(params, now))?;
     filter.kinds = readable_types(context, filter.kinds)?;
     let tenant = context.caller.tenant;
     let oldest = oldest_in_feed(now);

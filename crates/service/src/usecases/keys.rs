@@ -50,7 +50,7 @@ pub(super) fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::By
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     let listing = rows::api_keys::list(request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }

@@ -37,7 +37,7 @@ pub struct NotificationsRead {
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     let page = match request.filter.clone().seen_by(&context.caller) {
         Some(filter) => {
             services

@@ -105,7 +105,7 @@ pub async fn list(
     family: Family,
     params: Params,
 ) -> Result<Reply, Error> {
-    let mut request = Filter::parse(family, params)?;
+    let mut request = params.parse(|params| Filter::read(family, params))?;
     hide_unseen(services, context, &mut request.filter).await?;
     let listing = rows::objectives::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
     expand::page(services, context, &request, listing).await
@@ -121,7 +121,7 @@ pub async fn counts(
     family: Family,
     params: Params,
 ) -> Result<Reply, Error> {
-    let CountRequest { mut filter, groups } = Filter::parse_counts(family, params)?;
+    let CountRequest { mut filter, groups } = params.parse(|params| Filter::read_counts(family, params))?;
     hide_unseen(services, context, &mut filter).await?;
     let keys: Vec<_> = groups.iter().map(|group| rows::objectives::group_key(*group)).collect();
     let listing = rows::objectives::list(&filter, context.caller.viewer(), Objective::DEFAULT, &PageRequest::ALL);

@@ -76,7 +76,7 @@ impl Expandable for Observation {
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     let listing = rows::observations::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
     expand::page(services, context, &request, listing).await
 }
@@ -86,7 +86,7 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 /// # Errors
 /// Invalid parameters, too slow; without `employees:read`, a group by department; see [`Error`].
 pub async fn counts(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let CountRequest { filter, groups } = Filter::parse_counts(params)?;
+    let CountRequest { filter, groups } = params.parse(Filter::read_counts)?;
     if groups.contains(&ObservationGroup::DepartmentId) {
         context.caller.require(Permission::EmployeesRead)?;
     }

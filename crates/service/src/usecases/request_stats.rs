@@ -15,7 +15,7 @@ use crate::context::services::{Services, render};
 /// # Errors
 /// An invalid parameter, no admin-level key; see [`Error`].
 pub async fn get(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let window = StatsWindow::parse(params)?;
+    let window = params.parse(StatsWindow::read)?;
     context.authorize()?;
     let (tenant, now) = (context.caller.tenant, services.clock.now());
     let mut counts = services.store.request_counts(tenant, RequestStats::first_hour(window, now)).await?;

@@ -29,7 +29,7 @@ const PAGES: usize = 100;
 /// # Errors
 /// Invalid parameters, no admin-level key; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     context.authorize()?;
     let listing = rows::retention_runs::list(request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
@@ -50,7 +50,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: RetentionRun
 /// # Errors
 /// Invalid parameters, no admin-level key; see [`Error`].
 pub async fn preview(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = PreviewRequest::parse(params)?;
+    let request = params.parse(PreviewRequest::read)?;
     context.authorize()?;
     let tenant = context.caller.tenant;
     let organization = organization::load(services, context).await?;

@@ -105,7 +105,7 @@ fn list_included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>,
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let mut request = Filter::parse(params)?;
+    let mut request = params.parse(Filter::read)?;
     let filter = &mut request.filter;
     let objective = filter.included_objective_id.map(LinkedId::Objective);
     let observation = filter.included_observation_id.map(LinkedId::Observation);

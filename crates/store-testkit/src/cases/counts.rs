@@ -128,7 +128,8 @@ async fn objective_counts_match_their_list(world: CaseContext) {
     let new_objective = || objective::Objective { confidence: confidence(), ..world.make.objective(owner) };
     let all: Vec<_> = (0..20).map(|_| new_objective()).collect();
     world.save(all.iter().cloned().map(|row| Write::put(&Row::new(row))).collect()).await;
-    let filter = objective::Filter::parse(Family::Employees, Params::new(vec![])).unwrap().filter;
+    let filter =
+        Params::new(vec![]).parse(|params| objective::Filter::read(Family::Employees, params)).unwrap().filter;
     for group in objective::ObjectiveGroup::ALL.iter().copied() {
         let mut expected_counts = ExpectedCounts::new();
         for row in all.iter().filter(|row| filter.scopes.contains(&row.scope)) {

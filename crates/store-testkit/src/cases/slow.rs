@@ -51,11 +51,8 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
     let deliveries =
         DeliveryFilter { event_type: Some(EventType::TestPing), event_id: Some(make.id()), status: None };
     let rare = FeedFilter { kinds: vec![EventType::SummaryShared] };
-    let period_request = ObjectiveFilter::parse(
-        Family::Employees,
-        Params::new(vec![("filter[period_start][gte]".to_owned(), "2026-01-01".to_owned())]),
-    );
-    let period = period_request.unwrap().filter;
+    let params = Params::new(vec![("filter[period_start][gte]".to_owned(), "2026-01-01".to_owned())]);
+    let period = params.parse(|params| ObjectiveFilter::read(Family::Employees, params)).unwrap().filter;
     let by_name = Sort::ascending_by(SortBy::Name);
     let (late, of_log) = (Sort::descending_by(SortBy::PeriodEnd), Sort::descending_by(SortBy::OccurredAt));
     let observations = |filter| rows::observations::list(filter, Viewer::Everything, by_time, &PAGE);

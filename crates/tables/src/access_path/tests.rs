@@ -56,7 +56,10 @@ fn objectives(query: &[(&str, &str)], viewer: Viewer, sort: Sort) -> Vec<Listing
 }
 
 fn objective_filter(pairs: Vec<(String, String)>) -> candor_domain::objective::Filter {
-    candor_domain::objective::Filter::parse(Family::Managers, Params::new(pairs)).unwrap().filter
+    Params::new(pairs)
+        .parse(|params| candor_domain::objective::Filter::read(Family::Managers, params))
+        .unwrap()
+        .filter
 }
 
 #[test]

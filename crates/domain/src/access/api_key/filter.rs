@@ -2,7 +2,6 @@
 
 use super::{ApiKey, ApiKeyKind};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::time::Timestamp;
 
 /// Filter of `GET /api-keys`.
@@ -20,14 +19,5 @@ impl Filter {
         let kind = params.one(&params::word("filter[kind]", "Only keys of this kind."));
         let filter = Self { updated_at: params.bounds(&params::UPDATED_AT), kind };
         params.list::<ApiKey, _, _>("api-keys", filter, vec![])
-    }
-
-    /// Reads the parameters of `GET /api-keys`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(&mut params);
-        params.finish(request)
     }
 }

@@ -10,7 +10,6 @@ use crate::fields::{StringEnum, as_word};
 use crate::id::{ConnectorId, EmployeeId, SyncIssueId, SyncIssueKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
@@ -272,15 +271,6 @@ impl IssueFilter {
             kind: params.one(&params::word("filter[kind]", "Only issues of this kind.")),
         };
         params.list::<SyncIssue, _, _>(&format!("issues of {connector}"), filter, vec![])
-    }
-
-    /// Reads the parameters of `GET /connectors/{id}/sync-issues`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse(connector: ConnectorId, mut params: Params) -> Result<ListRequest<Self, ()>, ValidationErrors> {
-        let request = Self::read(connector, &mut params);
-        params.finish(request)
     }
 }
 

@@ -7,7 +7,6 @@ use crate::decision::Resource;
 use crate::id::{ConnectorId, EmployeeId, RequestId, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::scim::{CORE, ENTERPRISE};
 use crate::time::Timestamp;
 
@@ -72,18 +71,6 @@ impl ScimRequest {
     /// Declares and reads the parameters of `GET /connectors/{id}/requests`; a cursor belongs to one connector.
     pub fn read_list(connector: ConnectorId, params: &mut Params) -> ListRequest<(), ()> {
         params.list::<Self, _, _>(&format!("requests of {connector}"), (), vec![])
-    }
-
-    /// Reads the parameters of `GET /connectors/{id}/requests`.
-    ///
-    /// # Errors
-    /// Returns every invalid parameter.
-    pub fn parse_list(
-        connector: ConnectorId,
-        mut params: Params,
-    ) -> Result<ListRequest<(), ()>, ValidationErrors> {
-        let request = Self::read_list(connector, &mut params);
-        params.finish(request)
     }
 }
 

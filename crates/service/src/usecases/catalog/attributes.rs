@@ -21,7 +21,7 @@ use crate::context::services::Services;
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     let listing = rows::attributes::list(&request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }

@@ -28,7 +28,7 @@ pub async fn list_issues(
     params: Params,
 ) -> Result<Reply, Error> {
     let connector = services.find_stored::<Connector>(context, id).await?.value;
-    let request = IssueFilter::parse(connector.id, params)?;
+    let request = params.parse(|params| IssueFilter::read(connector.id, params))?;
     let listing = rows::sync_issues::list(connector.id, &request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }
@@ -71,7 +71,7 @@ pub async fn list_requests(
     params: Params,
 ) -> Result<Reply, Error> {
     let connector = services.find_stored::<Connector>(context, id).await?.value;
-    let request = ScimRequest::parse_list(connector.id, params)?;
+    let request = params.parse(|params| ScimRequest::read_list(connector.id, params))?;
     let listing = rows::scim_requests::list(connector.id, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }

@@ -65,7 +65,7 @@ pub async fn upsert(
     if let Some(reply) = services.find_replay(context).await? {
         return Ok(reply);
     }
-    let request = UploadRequest::parse(params)?;
+    let request = params.parse(UploadRequest::read)?;
     let (ignored, bytes) = (request.ignore_columns, body.len());
     // A large file waits for a turn, which bounds memory and threads: a parsed file takes some five times its bytes,
     // the stored people of its rows take up to 32 MiB, and work in pieces holds a thread.

@@ -118,7 +118,7 @@ async fn reports(services: &Services, context: &RequestContext, managers: &[Empl
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     if !request.filter.custom.is_empty() {
         let organization = organization::load(services, context).await?;
         request.filter.check_sight(context.caller.viewer(), &organization.value)?;

@@ -104,7 +104,7 @@ pub fn check(services: &Services, context: &RequestContext, params: Params) -> R
 fn read(services: &Services, context: &RequestContext, params: Params) -> Result<ExportRequest, Error> {
     let tenant = context.caller.tenant;
     let open = |text: &str| sealed_cursor::open(services, tenant, text);
-    let request = ExportRequest::parse(params, tenant, services.clock.now(), open)?;
+    let request = params.parse(|params| ExportRequest::read(params, tenant, services.clock.now(), open))?;
     context.authorize()?;
     Ok(request)
 }

@@ -22,7 +22,7 @@ pub async fn all_deliveries(
     context: &RequestContext,
     params: Params,
 ) -> Result<Reply, Error> {
-    let request = AllDeliveriesFilter::parse(params)?;
+    let request = params.parse(AllDeliveriesFilter::read)?;
     let tenant = context.caller.tenant;
     let existing: Vec<WebhookId> = match request.filter.webhook_id {
         Some(id) => services.store.row::<Subscription>(tenant, id).await?.map(|_| id).into_iter().collect(),
@@ -56,7 +56,7 @@ pub async fn stats(
     params: Params,
 ) -> Result<Reply, Error> {
     services.find_stored::<Subscription>(context, id).await?;
-    let window = StatsWindow::parse(params)?;
+    let window = params.parse(StatsWindow::read)?;
     let now = services.clock.now();
     let figures = services.store.log_figures(context.caller.tenant, id, (window.start(now), now)).await?;
     Ok(Reply::ok(render(&DeliveryStats::new(id, window, now, &figures))?, None))

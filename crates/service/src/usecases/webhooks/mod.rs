@@ -48,7 +48,7 @@ impl UrlVerdict {
 /// # Errors
 /// Invalid parameters; see [`Error`].
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let request = Filter::parse(params)?;
+    let request = params.parse(Filter::read)?;
     let listing = rows::webhooks::list(&request.filter, request.sort, &request.page);
     expand::plain_page(services, context, &request, listing).await
 }
@@ -192,7 +192,7 @@ pub async fn deliveries(
 ) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
     services.find_stored::<Subscription>(context, id).await?;
-    let request = DeliveryFilter::parse(id, params)?;
+    let request = params.parse(|params| DeliveryFilter::read(id, params))?;
     let listing = rows::deliveries::list(id, &request.filter, request.sort, &request.page);
     let listing = rows::deliveries::hide_types(listing, &context.caller.types_hidden_in_log());
     let page = services.store.page(tenant, listing).await?;
