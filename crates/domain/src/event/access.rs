@@ -27,7 +27,8 @@ impl Caller {
     }
 
     /// Returns `true` if the caller may see attempts to deliver events of this type in the delivery log. The log shows
-    /// attempts of all types without content, except those that tell of legal holds, erasures and retention.
+    /// attempts of all types without content, except those that tell of identity providers, legal holds, erasures and
+    /// retention.
     #[must_use]
     pub fn may_see_deliveries_of(&self, kind: EventType) -> bool {
         kind.needed_context() != Some(AdminContext::Organization) || self.may_read_events_of(kind).is_ok()
