@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use async_trait::async_trait;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_port_identity::{CodeExchange, FetchFailure, IdentityTransport, ProviderDocument};
 use candor_service::usecases::operator;
@@ -199,6 +199,35 @@ async fn check_proves_domains_by_records_and_audiences_by_tokens() {
         let log = world.get("/v1/audit-log?filter[action]=identity_provider.prove").await;
         assert_eq!(log.json()["data"].as_array().unwrap().len(), 3);
         assert!(!log.text().contains(&token("0oa1")), "{}", log.text());
+    }
+}
+
+#[tokio::test]
+async fn check_by_a_key_with_less_access_proves_nothing() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        world.providers.serve();
+        let (path, provider) = create(world, &world.admin, None).await;
+        let settings = Permissions::NONE.with(Permission::SettingsRead).with(Permission::SettingsWrite);
+        let fewer = world.key(settings, AccessLevel::Admin, Environment::Live).await;
+        let end = world.services.clock.now().plus_seconds(86_400).to_string();
+        let body = json!({"name": "Ends", "scopes": ["*"], "access_level": "admin", "expires_at": end});
+        let ends = world.post("/v1/api-keys", body).await.json()["key"].as_str().unwrap().to_owned();
+        let check = async |key: &str, body: Value| {
+            world.clock.advance_millis(1);
+            world.bare("POST", &format!("{path}/check")).key(key).json(&body).send().await
+        };
+        for key in [&fewer, &ends] {
+            let problems = check(key, json!({})).await;
+            assert_eq!((problems.status, &problems.json()["proven"]), (200, &json!([])), "{}", problems.text());
+            let proof = check(key, json!({"token": token("0oa1")})).await;
+            assert_eq!(proof.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
+            assert_eq!(world.get(&path).await.json(), provider, "nothing is recorded");
+        }
+        assert_eq!(check(&world.admin, json!({"token": token("0oa1")})).await.status, 200);
+        assert_eq!(world.get(&path).await.json()["status"], "active");
+        let again = check(&fewer, json!({"token": token("0oa1")})).await;
+        assert_eq!((again.status, &again.json()["proven"]), (200, &json!(["0oa1"])), "nothing is left to prove");
     }
 }
 

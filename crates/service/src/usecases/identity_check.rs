@@ -53,8 +53,8 @@ impl IdentityCheck {
 /// `POST /identity-providers/{id}/check`: checks a provider, and records what the check proves.
 ///
 /// # Errors
-/// Not found, invalid fields, no admin-level key of the organization, a value that another provider has proven; see
-/// [`Error`].
+/// Not found, invalid fields, no admin-level key of the organization, a proof by a key with less access than the
+/// provider gives, a value that another provider has proven; see [`Error`].
 pub async fn check(
     services: &Services,
     context: &RequestContext,
@@ -75,7 +75,7 @@ pub async fn check(
         context.check_preconditions(provider.version)?;
         let unproven_values = provider.value.select_unproven(&values);
         let holders = find_holders(services, &provider.value.proof_ids_of(&unproven_values)).await?;
-        let Some(decision) = provider.value.prove(tenant, &values, &holders, at)? else {
+        let Some(decision) = provider.value.prove(tenant, &values, &holders, Some(&context.caller), at)? else {
             let answer = render(&IdentityCheck::new(&evidence, &provider.value))?;
             return Ok(ChangePlan::Unchanged(Reply::ok(answer, None)));
         };

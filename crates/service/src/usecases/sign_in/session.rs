@@ -193,7 +193,7 @@ async fn add_provider(
     let stored_provider = &provider.value;
     let values = stored_provider.select_unproven(&stored_provider.values_of_sign_in());
     let holders = find_holders(services, &stored_provider.proof_ids_of(&values)).await?;
-    let Ok(proof) = stored_provider.prove(sign_in.tenant, &values, &holders, at) else {
+    let Ok(proof) = stored_provider.prove(sign_in.tenant, &values, &holders, None, at) else {
         return Ok(Err(SignInRefusal::TakenClientId));
     };
     let proven_state = proof.as_ref().map(|decision| decision.state.clone());
