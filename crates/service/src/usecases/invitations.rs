@@ -140,7 +140,7 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
             services.store.first(tenant, rows::invitations::newest(employee))
         )?;
         let person = or_not_found(person)?;
-        context.validate_action(person.version)?;
+        context.validate_action(person.shown_version())?;
         person.value.authorize_invitation(context.caller.is_data_admin())?;
         // Only the newest invitation is valid, so two within a millisecond need different times.
         let sent_at = before.as_ref().map_or(at, |row| at.strictly_after(row.value.created_at));
