@@ -23,6 +23,8 @@ pub(super) enum Bucket {
     Organization(OrganizationId, QuotaClass),
     Address([u8; 16]),
     Keyless(KeylessWrite, [u8; 16]),
+    /// Refused sign-ins that the audit log of an organization gets.
+    Refusals(OrganizationId),
 }
 
 /// The counted requests of a bucket.
