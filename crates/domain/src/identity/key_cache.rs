@@ -70,6 +70,12 @@ pub enum KeyPlan {
 }
 
 impl KeyCache {
+    /// Returns the size of the keys in memory, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.stored.as_ref().map_or(0, |stored| stored.keys.size())
+    }
+
     /// Decides the next step for a token with this `kid`.
     pub fn plan(&mut self, key_id: Option<&str>, now: Timestamp) -> KeyPlan {
         let usable_keys = self.stored.as_ref().filter(|stored| stored.is_within(MAX_STALE_SECONDS, now));

@@ -1,6 +1,7 @@
 //! Infrastructure shared by all use cases and background workers.
 
 pub mod auth;
+mod bounded_map;
 pub mod clocks;
 pub mod commit_health;
 pub(crate) mod counts;

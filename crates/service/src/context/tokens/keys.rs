@@ -57,6 +57,11 @@ struct KeyFetch {
 }
 
 impl ProviderKeys {
+    /// Returns the size of the keys in memory, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).size()
+    }
+
     /// Returns the keys for a token with this `kid`, and waits for a fetch if one is needed. `None` if there are none.
     pub(super) async fn get(
         self: &Arc<Self>,
