@@ -94,6 +94,14 @@ pub fn discovery_address(issuer: &str) -> String {
 }
 
 impl ProviderMetadata {
+    /// Returns the size of the texts in memory, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let addresses = [&self.issuer, &self.authorization_endpoint, &self.token_endpoint, &self.jwks_uri];
+        let end_session = self.end_session_endpoint.as_ref().map_or(0, String::len);
+        addresses.into_iter().map(String::len).sum::<usize>() + end_session
+    }
+
     /// Reads the discovery document of an issuer.
     ///
     /// Addresses are https. They may be http if the issuer itself is, which only a trusted network allows.
