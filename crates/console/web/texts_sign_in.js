@@ -31,7 +31,7 @@ export const signIn = {
   proven: "Proven", notProven: "Not proven", record: "TXT record of", domain: "Domain",
   check: "Check", checkAgain: "Check again", checkText: "Reads the provider's description and keys, and the TXT records of domains.",
   checkToken: "Check with a token", token: "Token",
-  tokenHint: "An ID token proves the client id of a public client, an access token its audience. It is not stored.",
+  tokenHint: "An access token proves its audience, the first sign-in proves the client id. The token is not stored.",
   tokenText: "Paste a token that the provider has issued for this client a moment ago.",
   allRight: "No problem", problems: (/** @type {number} */ count) => (count === 1 ? "1 problem" : `${count} problems`),
   keys: (/** @type {number} */ count) => (count === 1 ? "1 key that verifies tokens" : `${count} keys that verify tokens`),

@@ -17,7 +17,6 @@ use super::token::{SignedToken, TokenKind, VerifiedToken, audiences, optional_te
 
 pub use login::{IdClaims, IdExpectation};
 pub use logout::{LogoutClaims, MAX_LOGOUT_AGE_SECONDS};
-pub use proof::TokenProof;
 
 /// Largest difference between the clocks of the provider and of the service, in seconds.
 pub const TOLERANCE_SECONDS: i64 = 60;

@@ -317,18 +317,17 @@ impl SignInRefusal {
 }
 
 impl IdentityProvider {
-    /// Returns `true` if people may sign in: the client id is proven, or the sign-in itself proves it by the client secret.
+    /// Returns `true` if people may sign in. A sign-in proves the client id.
     #[must_use]
     pub fn takes_sign_ins(&self) -> bool {
-        let is_provable = !self.is_public_client() || self.proven_audiences.contains(&self.client_id);
-        self.status != Status::Disabled && is_provable
+        self.status != Status::Disabled
     }
 
-    /// Returns the values that a sign-in with the client secret proves.
+    /// Returns the values that a sign-in proves: the client id. The provider sends codes only to addresses that the owner of
+    /// the client has set, and the address of each provider is another one.
     #[must_use]
     pub fn values_of_sign_in(&self) -> ProvenValues {
-        let client_id = (!self.is_public_client()).then(|| self.client_id.clone());
-        ProvenValues { audiences: client_id.into_iter().collect(), ..ProvenValues::default() }
+        ProvenValues { audiences: [self.client_id.clone()].into(), ..ProvenValues::default() }
     }
 
     /// Returns the provider of an organization at which a person signs in: the active one, or the only one that is not

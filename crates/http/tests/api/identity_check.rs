@@ -137,10 +137,13 @@ pub(crate) fn sign(header: &str, claims: &str, key: &Ed25519KeyPair) -> String {
     format!("{message}.{signature}")
 }
 
-/// Returns a signed token of the test's provider for an audience.
+/// Returns a signed token of the test's provider for an audience: an ID token for the client id, else an access token.
 fn token(audience: &str) -> String {
     let now = START.millis() / 1_000;
-    let claims = json!({"iss": ISSUER, "sub": "00u1", "aud": audience, "iat": now, "exp": now + 600});
+    let mut claims = json!({"iss": ISSUER, "sub": "00u1", "aud": audience, "iat": now, "exp": now + 600});
+    if audience != "0oa1" {
+        claims["azp"] = json!("0oa1");
+    }
     sign(&json!({"alg": "EdDSA", "kid": "1"}).to_string(), &claims.to_string(), &signing_key())
 }
 
@@ -190,15 +193,15 @@ async fn check_proves_domains_by_records_and_audiences_by_tokens() {
         assert_eq!(world.get(&path).await.json()["status"], "pending", "a domain proves no client");
         let foreign = check(json!({"token": token("api://foreign")})).await;
         assert_eq!((&foreign["ok"], &foreign["proven"]), (&json!(false), &json!(["acme.example"])));
+        let by_id_token = check(json!({"token": token("0oa1")})).await;
+        assert_eq!((&by_id_token["ok"], &by_id_token["proven"]), (&json!(false), &json!(["acme.example"])));
         let by_token = check(json!({"token": token("api://candor")})).await;
         assert_eq!(by_token["proven"], json!(["acme.example", "api://candor"]), "{by_token}");
-        let by_id_token = check(json!({"token": token("0oa1")})).await;
-        assert_eq!(by_id_token["proven"], json!(["acme.example", "api://candor", "0oa1"]), "{by_id_token}");
         let active = world.get(&path).await.json();
         assert_eq!((&active["status"], &active["domains"][0]["proven"]), (&json!("active"), &json!(true)));
         let log = world.get("/v1/audit-log?filter[action]=identity_provider.prove").await;
-        assert_eq!(log.json()["data"].as_array().unwrap().len(), 3);
-        assert!(!log.text().contains(&token("0oa1")), "{}", log.text());
+        assert_eq!(log.json()["data"].as_array().unwrap().len(), 2);
+        assert!(!log.text().contains(&token("api://candor")), "{}", log.text());
     }
 }
 
@@ -220,25 +223,53 @@ async fn check_by_a_key_with_less_access_proves_nothing() {
         for key in [&fewer, &ends] {
             let problems = check(key, json!({})).await;
             assert_eq!((problems.status, &problems.json()["proven"]), (200, &json!([])), "{}", problems.text());
-            let proof = check(key, json!({"token": token("0oa1")})).await;
-            assert_eq!(proof.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
+        }
+        world.providers.publish("acme.example", provider["domains"][0]["txt_record"].as_str().unwrap());
+        for key in [&fewer, &ends] {
+            for body in [json!({}), json!({"token": token("api://candor")})] {
+                let proof = check(key, body).await;
+                assert_eq!(proof.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
+            }
             assert_eq!(world.get(&path).await.json(), provider, "nothing is recorded");
         }
-        assert_eq!(check(&world.admin, json!({"token": token("0oa1")})).await.status, 200);
+        assert_eq!(check(&world.admin, json!({"token": token("api://candor")})).await.status, 200);
         assert_eq!(world.get(&path).await.json()["status"], "active");
-        let again = check(&fewer, json!({"token": token("0oa1")})).await;
-        assert_eq!((again.status, &again.json()["proven"]), (200, &json!(["0oa1"])), "nothing is left to prove");
+        let again = check(&fewer, json!({"token": token("api://candor")})).await;
+        let proven = json!(["acme.example", "api://candor"]);
+        assert_eq!((again.status, &again.json()["proven"]), (200, &proven), "nothing is left to prove");
     }
 }
 
 #[tokio::test]
-async fn id_token_proves_no_client_with_a_secret() {
-    let world = TestApi::new().await;
-    world.providers.serve();
-    let (path, _) = create(&world, &world.admin, Some("8nFq")).await;
-    let answer = world.post(&format!("{path}/check"), json!({"token": token("0oa1")})).await.json();
-    assert_eq!((&answer["ok"], &answer["proven"]), (&json!(false), &json!([])));
-    assert_eq!(world.get(&path).await.json()["status"], "pending");
+async fn id_token_proves_no_client_id() {
+    for secret in [None, Some("8nFq")] {
+        let world = TestApi::new().await;
+        world.providers.serve();
+        let (path, provider) = create(&world, &world.admin, secret).await;
+        world.providers.publish("acme.example", provider["domains"][0]["txt_record"].as_str().unwrap());
+        // Another program's client id, as an audience of the provider: its users have ID tokens for it.
+        let audiences = json!({"audiences": ["api://candor", "0oa2", "0oa1"]});
+        assert_eq!(world.patch(&path, audiences).await.status, 200);
+        let now = START.millis() / 1_000;
+        for audience in ["0oa1", "0oa2"] {
+            for azp in [Value::Null, json!(audience)] {
+                let mut claims =
+                    json!({"iss": ISSUER, "sub": "00u1", "aud": audience, "iat": now, "exp": now + 600});
+                if !azp.is_null() {
+                    claims["azp"] = azp;
+                }
+                let header = json!({"alg": "EdDSA", "kid": "1"}).to_string();
+                let id_token = sign(&header, &claims.to_string(), &signing_key());
+                let answer = world.post(&format!("{path}/check"), json!({"token": id_token})).await.json();
+                assert_eq!(
+                    (&answer["ok"], &answer["proven"]),
+                    (&json!(false), &json!(["acme.example"])),
+                    "{claims}"
+                );
+            }
+        }
+        assert_eq!(world.get(&path).await.json()["status"], "pending");
+    }
 }
 
 #[tokio::test]
@@ -246,12 +277,10 @@ async fn token_without_a_proven_domain_proves_nothing() {
     let world = TestApi::new().await;
     world.providers.serve();
     let (path, _) = create(&world, &world.admin, None).await;
-    for audience in ["api://candor", "0oa1"] {
-        let answer = world.post(&format!("{path}/check"), json!({"token": token(audience)})).await.json();
-        let problem = "token: a token proves nothing before a domain of email_domains is proven";
-        assert_eq!(answer["proven"], json!([]), "{audience}");
-        assert!(answer["problems"].as_array().unwrap().contains(&json!(problem)), "{answer}");
-    }
+    let answer = world.post(&format!("{path}/check"), json!({"token": token("api://candor")})).await.json();
+    let problem = "token: a token proves nothing before a domain of email_domains is proven";
+    assert_eq!(answer["proven"], json!([]));
+    assert!(answer["problems"].as_array().unwrap().contains(&json!(problem)), "{answer}");
 }
 
 #[tokio::test]

@@ -115,8 +115,7 @@ async fn collect_evidence(
         evidence.add_records(domain, records);
     }
     if let Some(token) = token {
-        let (rules, is_public) = (provider.token_rules(), provider.is_public_client());
-        evidence.add_token(token.reveal(), keys.as_ref(), &rules, is_public, services.clock.now());
+        evidence.add_token(token.reveal(), keys.as_ref(), &provider.token_rules(), services.clock.now());
     }
     evidence
 }

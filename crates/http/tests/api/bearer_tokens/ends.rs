@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use super::{SUBJECT, TokenStage, status_of, token};
 use crate::identity_check::{sign, signing_key};
+use crate::sign_in::{self, Stage};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -66,13 +67,16 @@ async fn log_out(world: &TestApi, provider: &str, changes: Value) -> crate::supp
     request.body(format!("logout_token={text}")).send().await
 }
 
-/// Creates a stage whose client id is proven too.
+/// Creates a stage whose client id is proven too, by a sign-in.
 async fn with_client(world: &TestApi) -> TokenStage {
     let stage = TokenStage::begin(world, json!({})).await;
-    let header = json!({"alg": "EdDSA", "kid": "1"}).to_string();
-    let id_token = sign(&header, &super::claims(world, &json!({"aud": "0oa1"})).to_string(), &signing_key());
-    let check = world.post(&format!("{}/check", stage.path()), json!({"token": id_token})).await;
-    assert!(check.json()["proven"].as_array().unwrap().contains(&json!("0oa1")), "{}", check.text());
+    let sign_in = Stage { provider: stage.provider.clone(), person: stage.person.clone() };
+    let begun = sign_in::begin(world, json!({"identity_provider_id": stage.provider}), None).await;
+    sign_in::grant(world, &begun, &json!({}));
+    let address =
+        sign_in.come_back(world, &[("state", &begun.query["state"]), ("code", "c0de")], &begun.cookie).await;
+    let proven = world.get(&stage.path()).await.json()["proven_audiences"].clone();
+    assert!(proven.as_array().unwrap().contains(&json!("0oa1")), "{address}: {proven}");
     stage
 }
 
