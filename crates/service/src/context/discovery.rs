@@ -19,8 +19,37 @@ const PAUSE_SECONDS: i64 = 15;
 /// Bounds of the documents, each of which has less than 50 KiB.
 const BOUNDS: Bounds = Bounds { all: 16 * 1024 * 1024, organization: 512 * 1024 };
 
-/// A document, `None` after a failure, with the time of its fetch.
-type Document = (Option<Arc<ProviderMetadata>>, Timestamp);
+/// Time for which a document serves while fetches fail, in seconds.
+const STALE_SECONDS: i64 = 24 * 60 * 60;
+
+/// The last good document of a provider, with the times of the fetches. A failure replaces no document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Document {
+    metadata: Option<(Arc<ProviderMetadata>, Timestamp)>,
+    /// Time of the last fetch, if it has failed.
+    failed_at: Option<Timestamp>,
+}
+
+impl Document {
+    /// Returns the document that serves, `Some(None)` soon after a failure, and `None` if a fetch is due.
+    fn recall(&self, now: Timestamp) -> Option<Option<Arc<ProviderMetadata>>> {
+        let is_within = |since: Timestamp, seconds| since <= now && now < since.plus_seconds(seconds);
+        let serves_for = |seconds| {
+            let metadata = self.metadata.as_ref().filter(|(_, fetched_at)| is_within(*fetched_at, seconds));
+            metadata.map(|(metadata, _)| Arc::clone(metadata))
+        };
+        let rests = self.failed_at.is_some_and(|failed_at| is_within(failed_at, PAUSE_SECONDS));
+        serves_for(FRESH_SECONDS).map(Some).or_else(|| rests.then(|| serves_for(STALE_SECONDS)))
+    }
+
+    /// Returns the document after a fetch.
+    fn after_fetch(self, metadata: Option<Arc<ProviderMetadata>>, now: Timestamp) -> Self {
+        match metadata {
+            Some(metadata) => Self { metadata: Some((metadata, now)), failed_at: None },
+            None => Self { failed_at: Some(now), ..self },
+        }
+    }
+}
 
 /// The last discovery documents, and the failures to fetch one.
 pub(crate) struct Discoveries {
@@ -63,23 +92,61 @@ impl Services {
                 evidence.problems.join("; ")
             );
         }
-        let size = size_of::<ProviderMetadata>() + metadata.as_ref().map_or(0, ProviderMetadata::size);
-        let document = (metadata.clone().map(Arc::new), now);
-        self.discoveries.lock().insert(provider.id, organization, size, document);
-        metadata
+        let mut documents = self.discoveries.lock();
+        let document = documents.get(provider.id).cloned().unwrap_or_default();
+        let document = document.after_fetch(metadata.map(Arc::new), now);
+        let size = document.metadata.as_ref().map_or(0, |(metadata, _)| metadata.size());
+        let metadata = document.recall(now).flatten();
+        documents.insert(provider.id, organization, size_of::<ProviderMetadata>() + size, document);
+        metadata.map(Arc::unwrap_or_clone)
     }
 }
 
 impl Discoveries {
-    /// Returns the document of a provider, `Some(None)` soon after a failure, and `None` if a fetch is due.
+    /// Returns the document of a provider, as [`Document::recall`] does.
     fn recall(&self, provider: IdentityProviderId, now: Timestamp) -> Option<Option<ProviderMetadata>> {
-        let (document, fetched_at) = self.lock().get(provider).cloned()?;
-        let seconds = if document.is_some() { FRESH_SECONDS } else { PAUSE_SECONDS };
-        let is_fresh = fetched_at <= now && now < fetched_at.plus_seconds(seconds);
-        is_fresh.then(|| document.map(Arc::unwrap_or_clone))
+        let metadata = self.lock().get(provider)?.recall(now)?;
+        Some(metadata.map(Arc::unwrap_or_clone))
     }
 
     fn lock(&self) -> MutexGuard<'_, BoundedMap<IdentityProviderId, Document>> {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(issuer: &str) -> Arc<ProviderMetadata> {
+        let address = |name: &str| format!("{issuer}/{name}");
+        let document = serde_json::json!({
+            "issuer": issuer, "authorization_endpoint": address("authorize"), "token_endpoint": address("token"),
+            "jwks_uri": address("keys"),
+        });
+        Arc::new(ProviderMetadata::parse(document.to_string().as_bytes(), issuer).unwrap())
+    }
+
+    #[test]
+    fn failure_replaces_no_document_for_a_day() {
+        let at = |seconds: i64| Timestamp::from_millis(0).plus_seconds(seconds);
+        let (good, better) = (metadata("https://a.example"), metadata("https://b.example"));
+        assert_eq!(Document::default().recall(at(0)), None, "the first fetch");
+        let fetched = Document::default().after_fetch(Some(Arc::clone(&good)), at(0));
+        for (seconds, wanted) in [(0, Some(Some(good.clone()))), (599, Some(Some(good.clone()))), (600, None)] {
+            assert_eq!(fetched.recall(at(seconds)), wanted, "{seconds}");
+        }
+        let failed = fetched.after_fetch(None, at(600));
+        for (seconds, wanted) in [(600, Some(Some(good.clone()))), (614, Some(Some(good))), (615, None)] {
+            assert_eq!(failed.recall(at(seconds)), wanted, "{seconds}");
+        }
+        let day = 24 * 60 * 60;
+        let long_failed = failed.clone().after_fetch(None, at(day));
+        assert_eq!(long_failed.recall(at(day)), Some(None), "too old");
+        assert_eq!(long_failed.recall(at(day + 15)), None);
+        let again = failed.after_fetch(Some(Arc::clone(&better)), at(700));
+        assert_eq!(again.recall(at(701)), Some(Some(better)));
+        let never_fetched = Document::default().after_fetch(None, at(0));
+        assert_eq!((never_fetched.recall(at(14)), never_fetched.recall(at(15))), (Some(None), None));
     }
 }
