@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::algorithm::TokenAlgorithm;
-use super::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES, read_object, text, texts};
+use super::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES, read_object, text, texts};
 use crate::fields::StringEnum;
 use crate::json::{Object, Value};
 use crate::webhook::ReceiverUrl;
@@ -109,7 +109,7 @@ impl ProviderMetadata {
     /// # Errors
     /// Returns every reason why the document cannot be used.
     pub fn parse(document: &[u8], issuer: &str) -> Result<Self, Vec<DiscoveryFlaw>> {
-        let object = read_object(document, MAX_DOCUMENT_BYTES).map_err(|flaw| vec![flaw.into()])?;
+        let object = read_object(document, MAX_SMALL_DOCUMENT_BYTES).map_err(|flaw| vec![flaw.into()])?;
         let mut reader = Reader { object: &object, may_be_plain: issuer.starts_with("http:"), flaws: vec![] };
         if text(&object, "issuer") != Some(issuer) {
             reader.flaws.push(DiscoveryFlaw::Issuer);

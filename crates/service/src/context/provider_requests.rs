@@ -5,10 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::id::OrganizationId;
+use candor_domain::identity::evidence::ProviderEvidence;
+use candor_domain::identity::key_set::KeySet;
+use candor_domain::identity::strict_json::MAX_SMALL_DOCUMENT_BYTES;
 use candor_fair_share::large_work::{LargeWork, Turn};
 use candor_port_identity::{CodeExchange, FetchFailure, IdentityTransport, ProviderDocument};
+use candor_port_storage::StorageError;
 use tokio::time::timeout;
 
 /// Maximum number of requests at the same time. Each holds up to half a MiB while its provider sends.
@@ -18,6 +23,24 @@ const REQUESTS: usize = 256;
 const REQUESTS_OF_AN_ORGANIZATION: usize = 8;
 /// Longest wait for a turn.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Reads the response for a key set, in a turn of the organization if it is large.
+///
+/// # Errors
+/// [`StorageError`] if the reading panics.
+pub(crate) async fn read_keys(
+    work: &LargeWork,
+    organization: OrganizationId,
+    (mut evidence, jwks_uri): (ProviderEvidence, String),
+    document: Result<Bytes, FetchFailure>,
+) -> Result<(ProviderEvidence, Option<KeySet>), StorageError> {
+    let size = document.as_ref().map_or(0, Bytes::len);
+    let read = move || {
+        let keys = evidence.add_keys(&jwks_uri, document.as_deref().map_err(Clone::clone));
+        (evidence, keys)
+    };
+    if size <= MAX_SMALL_DOCUMENT_BYTES { Ok(read()) } else { work.run(Tenant::live(organization), read).await }
+}
 
 /// A transport whose requests take turns.
 pub struct BoundedTransport {

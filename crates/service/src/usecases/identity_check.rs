@@ -19,6 +19,7 @@ use serde::Serialize;
 use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::identity_proofs::{find_holders, proof_writes};
+use crate::context::provider_requests::read_keys;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
@@ -67,7 +68,7 @@ pub async fn check(
     let tenant = context.caller.tenant;
     let provider = services.find_stored::<IdentityProvider>(context, id).await?;
     let token = context.validate_update(provider.version, || parse_check(body))?;
-    let mut evidence = collect_evidence(services, tenant, &provider.value, token.as_ref()).await;
+    let mut evidence = collect_evidence(services, tenant, &provider.value, token.as_ref()).await?;
     // Values that a change takes from the provider meanwhile are not recorded.
     let values = provider.value.judge(&mut evidence);
     let plan = async |at: Timestamp| {
@@ -97,7 +98,7 @@ async fn collect_evidence(
     tenant: Tenant,
     provider: &IdentityProvider,
     token: Option<&Secret>,
-) -> ProviderEvidence {
+) -> Result<ProviderEvidence, Error> {
     let mut evidence = ProviderEvidence::default();
     let fetch = async |address: &str| {
         let document = services.identity_transport.fetch_document(tenant.organization, address).await;
@@ -108,7 +109,8 @@ async fn collect_evidence(
     let mut keys = None;
     if let Some(metadata) = metadata {
         let key_set = fetch(&metadata.jwks_uri).await;
-        keys = evidence.add_keys(&metadata.jwks_uri, key_set.as_deref().map_err(Clone::clone));
+        let for_keys = (evidence, metadata.jwks_uri);
+        (evidence, keys) = read_keys(&services.large_work, tenant.organization, for_keys, key_set).await?;
     }
     let read = async |domain| (domain, services.identity_transport.read_text_records(domain).await);
     for (domain, records) in join_all(provider.unproven_domains().map(read)).await {
@@ -117,5 +119,5 @@ async fn collect_evidence(
     if let Some(token) = token {
         evidence.add_token(token.reveal(), keys.as_ref(), &provider.token_rules(), services.clock.now());
     }
-    evidence
+    Ok(evidence)
 }

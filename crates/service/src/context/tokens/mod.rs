@@ -211,8 +211,8 @@ impl Services {
         key_id: Option<&str>,
     ) -> Option<Arc<KeySet>> {
         let keys: Arc<ProviderKeys> = self.tokens.keys_of((tenant.organization, provider), self.clock.now());
-        let (transport, clock) = (&self.identity_transport, &self.clock);
-        keys.get((transport, clock), (tenant.organization, provider), issuer, key_id).await
+        let parts = (&self.identity_transport, &self.clock, &self.large_work);
+        keys.get(parts, (tenant.organization, provider), issuer, key_id).await
     }
 
     /// Returns the active provider of a token by its issuer and its audiences, without a look at its claims otherwise.
