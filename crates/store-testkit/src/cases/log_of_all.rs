@@ -148,10 +148,17 @@ async fn log_figures_match_the_attempts(world: CaseContext) {
         next_due_at: Some(time(1)),
     };
     assert_eq!(figures, expected_figures);
-    let kind = first.event_type;
-    let hidden_figures =
-        world.store.log_figures(world.tenant, to.id, (time(0), time(7_200)), &[kind]).await.unwrap();
-    assert_eq!(hidden_figures, LogFigures::default(), "all attempts and deliveries have the type {kind:?}");
+    let range = (time(0), time(7_200));
+    let figures_without =
+        async |hidden: &[EventType]| world.store.log_figures(world.tenant, to.id, range, hidden).await.unwrap();
+    let kinds = [all[0].event_type, first.event_type, second.event_type];
+    assert_eq!(
+        figures_without(&kinds).await,
+        LogFigures::default(),
+        "all attempts and deliveries have these types"
+    );
+    let without_others = figures_without(&[EventType::TestPing]).await;
+    assert_eq!((without_others.counts.len(), without_others.queued), (3, 2), "none has this type");
 }
 
 async fn only_filters_without_an_index_need_a_slot(world: CaseContext) {
