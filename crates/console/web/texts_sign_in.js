@@ -10,8 +10,8 @@ export const signIn = {
   rules: { scim_external_id: "The id that the provider sends over SCIM", verified_email: "A confirmed e-mail address" },
   /** @type {Record<string, string>} */
   states: {
-    pending: "Nobody can sign in yet: nothing has proven that the client id is yours. A sign-in with the client secret " +
-      "proves it, and so does a check with a token.",
+    pending: "Nobody has signed in yet. The first sign-in proves that the client id is yours. A check with an access " +
+      "token proves an audience of tokens.",
     active: "People can sign in.",
     disabled: "Nobody can sign in, and tokens are refused.",
   },
@@ -59,7 +59,7 @@ export const signIn = {
     name: "Name", nameHint: "Shown to admins, such as Okta.",
     issuerHint: "As the provider writes it, with or without a slash at the end. It cannot be changed later.",
     issuerFixed: "The issuer cannot be changed. Connect another provider instead.",
-    secretNew: "Without one, the client is public, and a check with a token proves it.",
+    secretNew: "Without one, the client is public.",
     secretKeep: "Empty: the stored secret stays.", secretNone: "The client is public: remove the stored secret",
     secretOther: "Another client id needs its own secret.",
     people: "People", peopleText: "How an account finds its person at the first sign-in. Later only the account counts.",
