@@ -247,7 +247,7 @@ pub enum SignInRefusal {
     /// The provider answered with an error, or without a code.
     #[error("the identity provider answered with an error")]
     ProviderError,
-    /// The provider is disabled or deleted, or its client id is not proven.
+    /// The provider is disabled or deleted.
     #[error("the identity provider is not active")]
     InactiveProvider,
     /// The response is that of another issuer.
