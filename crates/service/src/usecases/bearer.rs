@@ -218,6 +218,6 @@ mod tests {
     #[test]
     fn entries_about_a_person_need_no_slow_read() {
         let list = entries_about(EmployeeId::from_bytes([1; 16]), Timestamp::from_millis(0));
-        assert!(list.into_parts().iter().all(|part| AccessPath::new(part).is_answered()));
+        assert!(list.parts().iter().all(|part| AccessPath::new(part).is_answered()));
     }
 }
