@@ -3459,6 +3459,7 @@ NotificationType: TypeAlias = Literal[
     "assignment.completed",
     "conversation.message",
     "summary.pending_review",
+    "summary.changed",
     "summary.returned",
     "summary.shared",
     "summary.feedback_submitted",

@@ -2768,6 +2768,7 @@ export type NotificationType =
   | "assignment.completed"
   | "conversation.message"
   | "summary.pending_review"
+  | "summary.changed"
   | "summary.returned"
   | "summary.shared"
   | "summary.feedback_submitted"

@@ -4675,6 +4675,7 @@ words! {
         AssignmentCompleted = "assignment.completed",
         ConversationMessage = "conversation.message",
         SummaryPendingReview = "summary.pending_review",
+        SummaryChanged = "summary.changed",
         SummaryReturned = "summary.returned",
         SummaryShared = "summary.shared",
         SummaryFeedbackSubmitted = "summary.feedback_submitted",
