@@ -19,6 +19,7 @@ use candor_port_limits::RateLimitStoreError;
 use candor_port_storage::upkeep::MasterKey;
 use candor_service::context::limits::Limits;
 use candor_service::context::master_key;
+use candor_service::context::provider_requests::BoundedTransport;
 use candor_service::context::vault::{self, Vault};
 use candor_service::{ServiceSettings, Services};
 use candor_webhooks::Sender;
@@ -272,7 +273,7 @@ impl Dependencies {
         };
         let mut services = Services::new(store, Arc::new(SystemClock), ids, vault, receivers, settings);
         services.limits = limits;
-        services.identity_transport = providers;
+        services.identity_transport = Arc::new(BoundedTransport::new(providers));
         Ok(Arc::new(services))
     }
 }

@@ -10,8 +10,8 @@ export const signIn = {
   rules: { scim_external_id: "The id that the provider sends over SCIM", verified_email: "A confirmed e-mail address" },
   /** @type {Record<string, string>} */
   states: {
-    pending: "Nobody can sign in yet: nothing has proven that the client id is yours. A sign-in with the client secret " +
-      "proves it, and so does a check with a token.",
+    pending: "Nobody has signed in yet. The first sign-in proves that the client id is yours. A check with an access " +
+      "token proves an audience of tokens.",
     active: "People can sign in.",
     disabled: "Nobody can sign in, and tokens are refused.",
   },
@@ -31,8 +31,9 @@ export const signIn = {
   proven: "Proven", notProven: "Not proven", record: "TXT record of", domain: "Domain",
   check: "Check", checkAgain: "Check again", checkText: "Reads the provider's description and keys, and the TXT records of domains.",
   checkToken: "Check with a token", token: "Token",
-  tokenHint: "An ID token proves the client id of a public client, an access token its audience. It is not stored.",
-  tokenText: "Paste a token that the provider has issued for this client a moment ago.",
+  tokenHint: "An access token proves its audience, the first sign-in proves the client id. The token is not stored.",
+  tokenText: "Paste a token that the provider has issued for this client a moment ago. Until then, let the provider add " +
+    "the id at the end of the redirect URI (idp_…) to its tokens, as the claim candor_provider, as a role or as a scope.",
   allRight: "No problem", problems: (/** @type {number} */ count) => (count === 1 ? "1 problem" : `${count} problems`),
   keys: (/** @type {number} */ count) => (count === 1 ? "1 key that verifies tokens" : `${count} keys that verify tokens`),
   confirmedIssuer: "Confirmed issuer", notConfirmed: "The provider's description does not confirm it",
@@ -59,7 +60,7 @@ export const signIn = {
     name: "Name", nameHint: "Shown to admins, such as Okta.",
     issuerHint: "As the provider writes it, with or without a slash at the end. It cannot be changed later.",
     issuerFixed: "The issuer cannot be changed. Connect another provider instead.",
-    secretNew: "Without one, the client is public, and a check with a token proves it.",
+    secretNew: "Without one, the client is public.",
     secretKeep: "Empty: the stored secret stays.", secretNone: "The client is public: remove the stored secret",
     secretOther: "Another client id needs its own secret.",
     people: "People", peopleText: "How an account finds its person at the first sign-in. Later only the account counts.",

@@ -28,6 +28,12 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
         0
     }
 
+    /// Returns the number of changes that readers of the resource must not see, such as legal holds. The version of the
+    /// row counts them, and the `ETag` does not.
+    fn unseen_changes(&self) -> u32 {
+        0
+    }
+
     /// The permission that shows [`Resource::linked_ids`], in addition to the permission of the resource itself.
     const LINKS_PERMISSION: Option<Permission> = None;
 

@@ -44,6 +44,9 @@ pub enum Type {
     /// A summary waits for a review.
     #[strum(to_string = "summary.pending_review")]
     SummaryPendingReview,
+    /// A summary was changed during its review by a person, who may not approve it then.
+    #[strum(to_string = "summary.changed")]
+    SummaryChanged,
     /// A summary was sent back, with the reason.
     #[strum(to_string = "summary.returned")]
     SummaryReturned,
@@ -84,6 +87,7 @@ impl Type {
             | Self::AssignmentCompleted
             | Self::ConversationMessage
             | Self::SummaryPendingReview
+            | Self::SummaryChanged
             | Self::SummaryReturned
             | Self::SummaryFeedbackSubmitted
             | Self::WebhookDisabled

@@ -194,12 +194,14 @@ pub trait Webhooks {
     /// Returns those of the wanted events that exist, in any order.
     async fn events_by_id(&self, wanted: &[(Tenant, EventId)]) -> Read<Vec<(Tenant, Event)>>;
     /// Returns the figures of a subscription: of its attempts that began in `range` (inclusive start, exclusive
-    /// end), and of its queue. Reads each of these attempts, so it is a slow read (decision A17).
+    /// end), and of its queue, both without events of the types in `hidden`. Reads each of these attempts, so it is a slow
+    /// read (decision A17).
     async fn log_figures(
         &self,
         tenant: Tenant,
         webhook: WebhookId,
         range: (Timestamp, Timestamp),
+        hidden: &[EventType],
     ) -> Read<LogFigures>;
     /// Returns the queued delivery of an event to a subscription.
     async fn queued_delivery(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>>;

@@ -98,6 +98,7 @@ impl Fixtures {
             deactivated_at: None,
             returned_at: None,
             hold: None,
+            hold_changes: 0,
             erased_at: None,
             is_twin: false,
         }

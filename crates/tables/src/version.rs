@@ -1,5 +1,7 @@
 //! Versions of rows.
 
+use candor_domain::decision::Resource;
+
 /// Number of writes of a resource; each write increments it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version(pub i64);
@@ -22,4 +24,13 @@ pub struct Versioned<T> {
     pub value: T,
     /// Version of `value` in the store.
     pub version: Version,
+}
+
+impl<T: Resource> Versioned<T> {
+    /// Returns the version that clients see in `ETag` and send in `If-Match`: without the changes that readers of the
+    /// resource must not see.
+    #[must_use]
+    pub fn shown_version(&self) -> Version {
+        Version(self.version.0 - i64::from(self.value.unseen_changes()))
+    }
 }

@@ -57,7 +57,7 @@ export async function provider(page, { data, check, open, origin }) {
   await page.getByText("Nobody can sign in, and tokens are refused.").waitFor();
   await page.getByRole("button", { name: "Enable" }).click();
   await dialog.getByRole("button", { name: "Enable" }).click();
-  await page.getByText("Nobody can sign in yet").waitFor();
+  await page.getByText("Nobody has signed in yet").waitFor();
   await bound(open, data, origin);
   await page.getByRole("button", { name: "Delete" }).click();
   await dialog.getByText("This cannot be undone.").waitFor();

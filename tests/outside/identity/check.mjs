@@ -37,7 +37,7 @@ async function connect(provider, domain, client_secret, subject) {
     email_domains: [domain], audiences: [AUDIENCE] };
   const { id } = await api("POST", "/identity-providers", body);
   const setup = {
-    client_id: body.client_id, client_secret, subject, email: `ada@${domain}`, audience: AUDIENCE,
+    client_id: body.client_id, client_secret, subject, email: `ada@${domain}`, audience: AUDIENCE, named: null,
     redirect_uri: `${origin}/v1/sign-in/callback/${id}`, backchannel_logout_uri: `${origin}/v1/sign-in/backchannel-logout/${id}`,
     after_logout: `${origin}/console`,
   };
@@ -51,7 +51,7 @@ async function trust(domain) {
   operate("identity", "trust", "--org", organization_id, "--domain", domain);
 }
 
-/** Proves the domain, the client id and the audience with tokens of a public client. The keys may change meanwhile. */
+/** Proves the domain, and the audience with a token of a public client. The keys may change meanwhile. */
 async function prove(provider, domain) {
   const { id, setup } = await connect(provider, domain, null, `user of ${provider.name}`);
   const judge = async (token) => (await api("POST", `/identity-providers/${id}/check`, token ? { token } : {}));
@@ -64,12 +64,16 @@ async function prove(provider, domain) {
   const forged = await judge(mixed);
   check(!forged.ok && forged.proven.join() === domain, `${provider.name}: a token with a foreign signature proves ${forged.proven}`);
   const identified = await judge(first.id_token);
-  check(identified.ok && identified.proven.includes(setup.client_id), `${provider.name}: an ID token gives ${JSON.stringify(identified)}`);
+  check(!identified.ok && identified.proven.join() === domain, `${provider.name}: an ID token gives ${JSON.stringify(identified)}`);
   await provider.rotate();
   const former = await judge(first.access_token);
   check(!former.ok && !former.proven.includes(AUDIENCE), `${provider.name}: a key that is no longer published proves ${former.proven}`);
   const { access_token } = await takeTokens(provider, setup);
-  const audience = await judge(access_token);
+  const unnamed = await judge(access_token);
+  check(!unnamed.ok && !unnamed.proven.includes(AUDIENCE), `${provider.name}: a token that does not name the provider proves ${unnamed.proven}`);
+  setup.named = id;
+  await provider.setUp(setup);
+  const audience = await judge((await takeTokens(provider, setup)).access_token);
   check(audience.ok && audience.proven.includes(AUDIENCE), `${provider.name}: an access token gives ${JSON.stringify(audience)}`);
   const { status } = await api("GET", `/identity-providers/${id}`);
   check(status === "active", `${provider.name}: a proven provider is ${status}`);

@@ -6753,16 +6753,18 @@ class IdentityProviders:
         """Check an identity provider.
 
         Fetches the discovery document and the keys of the provider and the TXT records of its domains,
-        and records what these and the token prove. Problems are part of the answer. 409 for a value
-        that another provider has proven.
+        and records what these and the token prove. Problems are part of the answer. 403 for a proof by
+        a key with less access than the provider gives. 409 for a value that another provider has
+        proven.
 
         Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
         Test keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
 
         Args:
-            token: A token of the provider: a bearer token proves its audiences, an ID token the
-                client id of a public client, once a domain of the provider is proven. It is not stored.
-                Without it, only domains are proven. 1 to 16384 characters.
+            token: An access token of the provider, which proves its audiences once a domain of the
+                provider is proven. It has the id of the provider (`idp_…`) in the claim
+                `candor_provider`, `roles`, `scope` or `scp`. A sign-in proves the client id. The token
+                is not stored. Without it, only domains are proven. 1 to 16384 characters.
         """
         spec = Spec(
             "POST",
@@ -7221,16 +7223,18 @@ class AsyncIdentityProviders:
         """Check an identity provider.
 
         Fetches the discovery document and the keys of the provider and the TXT records of its domains,
-        and records what these and the token prove. Problems are part of the answer. 409 for a value
-        that another provider has proven.
+        and records what these and the token prove. Problems are part of the answer. 403 for a proof by
+        a key with less access than the provider gives. 409 for a value that another provider has
+        proven.
 
         Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused.
         Test keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
 
         Args:
-            token: A token of the provider: a bearer token proves its audiences, an ID token the
-                client id of a public client, once a domain of the provider is proven. It is not stored.
-                Without it, only domains are proven. 1 to 16384 characters.
+            token: An access token of the provider, which proves its audiences once a domain of the
+                provider is proven. It has the id of the provider (`idp_…`) in the claim
+                `candor_provider`, `roles`, `scope` or `scp`. A sign-in proves the client id. The token
+                is not stored. Without it, only domains are proven. 1 to 16384 characters.
         """
         spec = Spec(
             "POST",

@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
@@ -51,6 +53,18 @@ struct Attempt {
     challenge: [u8; 32],
 }
 
+/// The page of this process that leads to the console. Its path is the only thing that the arguments of the opener tell:
+/// other users of the machine read arguments, and with the state they could sign in here as themselves.
+struct Opening {
+    path: String,
+    /// Address of the console that begins the sign-in.
+    address: String,
+    is_opened: AtomicBool,
+}
+
+/// Word of the refusal if the page was opened twice, by the browser and by another program.
+const OPENED_TWICE: &str = "opened_twice";
+
 /// Result of a sign-in, as the redirect brings it.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer {
@@ -81,8 +95,9 @@ pub(super) async fn sign_in(url: &str, may_be_insecure: bool, agent: &str) -> Re
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let listener = listener.map_err(CommandError::io("listen", "on 127.0.0.1"))?;
     let port = listener.local_addr().map_err(CommandError::io("listen", "on 127.0.0.1"))?.port();
-    show(&attempt.address(url, port), &attempt.shown_code());
-    let answer = timeout(SIGN_IN_LIMIT, wait_for_redirect(&listener, &attempt.state)).await;
+    let opening = Arc::new(Opening::new(attempt.address(url, port))?);
+    show(&opening, port, &attempt.shown_code());
+    let answer = timeout(SIGN_IN_LIMIT, wait_for_redirect(&listener, &attempt.state, &opening)).await;
     let code = match answer.map_err(|_| RemoteFailure::SignInTimeout)? {
         Answer::Code(code) => code,
         Answer::Refusal(reason) => return Err(RemoteFailure::SignInRefused(explain(&reason)).into()),
@@ -119,6 +134,19 @@ impl Attempt {
     }
 }
 
+impl Opening {
+    fn new(address: String) -> Result<Self, CommandError> {
+        Ok(Self { path: format!("/{}", create_random_text()?), address, is_opened: AtomicBool::new(false) })
+    }
+
+    /// Returns `true` if the request asks for this page.
+    fn is_asked(&self, head: &[u8]) -> bool {
+        let line = std::str::from_utf8(head).ok().and_then(|head| head.lines().next());
+        let target = line.and_then(|line| line.strip_prefix("GET ")).and_then(|rest| rest.split(' ').next());
+        target == Some(self.path.as_str())
+    }
+}
+
 fn create_random_text() -> Result<String, CommandError> {
     let mut bytes = [0; RANDOM_BYTES];
     let result = SystemRandom::new().fill(&mut bytes);
@@ -128,27 +156,29 @@ fn create_random_text() -> Result<String, CommandError> {
 }
 
 /// Prints the address, and opens it if a person is at the terminal.
-fn show(address: &str, code: &str) {
+fn show(opening: &Opening, port: u16, code: &str) {
+    let Opening { address, path, .. } = opening;
     tell(format!(
         "Open this address in a browser on this computer:\n{address}\nGo on there only if the page shows the code {code}.\n"
     ));
     if io::stderr().is_terminal() {
         // Without the program, the person opens the address.
         let mut opener = Command::new(OPENER);
-        let _ = opener.arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let page = format!("http://127.0.0.1:{port}{path}");
+        let _ = opener.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     }
 }
 
 /// Waits for the redirect of this sign-in. Connections are served concurrently, because browsers open spare ones.
-async fn wait_for_redirect(listener: &TcpListener, state: &str) -> Answer {
+async fn wait_for_redirect(listener: &TcpListener, state: &str, opening: &Arc<Opening>) -> Answer {
     let (sender, mut answers) = mpsc::channel(1);
     loop {
         tokio::select! {
             Some(answer) = answers.recv() => return answer,
             accepted = listener.accept() => if let Ok((stream, _)) = accepted {
-                let (sender, state) = (sender.clone(), state.to_owned());
+                let (sender, state, opening) = (sender.clone(), state.to_owned(), Arc::clone(opening));
                 tokio::spawn(async move {
-                    if let Ok(Ok(Some(answer))) = timeout(CONNECTION_LIMIT, serve(stream, &state)).await {
+                    if let Ok(Ok(Some(answer))) = timeout(CONNECTION_LIMIT, serve(stream, &state, &opening)).await {
                         let _ = sender.try_send(answer);
                     }
                 });
@@ -158,19 +188,29 @@ async fn wait_for_redirect(listener: &TcpListener, state: &str) -> Answer {
 }
 
 /// Answers one request. Returns the result of the sign-in if the request is its redirect.
-async fn serve(mut stream: TcpStream, state: &str) -> io::Result<Option<Answer>> {
+async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Result<Option<Answer>> {
     let mut head = vec![];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         if head.len() > MAX_HEAD || stream.read_buf(&mut head).await? == 0 {
             return Ok(None);
         }
     }
-    let answer = read_redirect(&head, state);
+    let is_opening = opening.is_asked(&head);
+    let answer = if is_opening && opening.is_opened.swap(true, Ordering::SeqCst) {
+        Some(Answer::Refusal(OPENED_TWICE.to_owned()))
+    } else {
+        read_redirect(&head, state)
+    };
+    let mut location = String::new();
     let (status, text) = match &answer {
         Some(Answer::Code(_)) => {
             ("200 OK", "You are signed in. The command line goes on, and you can close this page.")
         }
         Some(Answer::Refusal(_)) => ("200 OK", "The sign-in was refused. The command line says why."),
+        None if is_opening => {
+            location = format!("Location: {}\r\n", opening.address);
+            ("303 See Other", "The sign-in begins on the next page.")
+        }
         None => (
             "404 Not Found",
             "This page belongs to another sign-in, or is no sign-in. Run the sign-in command again and use the page \
@@ -179,7 +219,7 @@ async fn serve(mut stream: TcpStream, state: &str) -> io::Result<Option<Answer>>
     };
     let length = text.len();
     let response = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nCache-Control: no-store\r\n\
+        "HTTP/1.1 {status}\r\n{location}Content-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nCache-Control: no-store\r\n\
          Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{text}"
     );
     stream.write_all(response.as_bytes()).await?;
@@ -211,6 +251,9 @@ fn explain(reason: &str) -> &'static str {
         "expired" => "the sign-in took too long, or went on in another browser; begin again",
         "not_linked" => {
             "the account leads to no active person of the organization; ask an admin to link the account"
+        }
+        OPENED_TWICE => {
+            "another program on this machine has opened the page; begin again, and open the printed address yourself"
         }
         _ => "the provider could not be reached, or its answer was not valid; try again in a few minutes",
     }
@@ -286,9 +329,27 @@ mod tests {
             drop(idle);
             (foreign, own)
         };
-        let (answer, (foreign, own)) = tokio::join!(wait_for_redirect(&listener, STATE), client);
+        let opening = Arc::new(Opening::new("https://feedback.example.com/console/".to_owned()).unwrap());
+        let (answer, (foreign, own)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
         assert_eq!(answer, Answer::Code("cdr_link_own".to_owned()));
         assert!(foreign.starts_with("HTTP/1.1 404 ") && !foreign.contains("cdr_link"), "{foreign}");
         assert!(own.starts_with("HTTP/1.1 200 ") && own.contains("no-store"), "{own}");
+    }
+
+    #[tokio::test]
+    async fn page_for_the_browser_leads_to_the_console_once() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let address = "https://feedback.example.com/console/#command-line=1";
+        let opening = Arc::new(Opening::new(address.to_owned()).unwrap());
+        assert_eq!(opening.path.len(), 44, "random, and without the state");
+        let client = async { (ask(port, &opening.path).await, ask(port, &opening.path).await) };
+        let (answer, (first, second)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
+        assert!(
+            first.starts_with("HTTP/1.1 303 ") && first.contains(&format!("Location: {address}\r\n")),
+            "{first}"
+        );
+        assert!(!second.contains("Location"), "{second}");
+        assert_eq!(answer, Answer::Refusal(OPENED_TWICE.to_owned()));
     }
 }

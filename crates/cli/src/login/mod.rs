@@ -107,15 +107,14 @@ fn read_key() -> Result<String, CommandError> {
     read.map_err(CommandError::io("read", "the API key"))
 }
 
+/// Describes a key for the terminal, in words of the service.
 fn describe_key(me: &Me) -> String {
     let expiry = me.expires_at.as_ref().map_or(String::new(), |end| format!(" The key expires at {end}."));
-    format!(
-        "The service accepts the key {:?}: {} level, {} data of {}.{expiry}",
-        printable(&me.name),
-        me.access_level,
-        me.environment,
-        me.organization_id
-    )
+    let text = format!(
+        "The service accepts the key \"{}\": {} level, {} data of {}.{expiry}",
+        me.name, me.access_level, me.environment, me.organization_id
+    );
+    printable(&text).into_owned()
 }
 
 fn usage(profile: &ProfileName) -> String {
@@ -123,5 +122,28 @@ fn usage(profile: &ProfileName) -> String {
         "Use it with: candor api GET me".to_owned()
     } else {
         format!("Use it with: candor api GET me --profile {profile}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_the_service_steer_no_terminal() {
+        let hostile = "a\u{1b}]0;title\u{7}\u{9b}31m\u{202e}\n";
+        let quota = json!({"limit": 600, "window_seconds": 60});
+        let me: Me = serde_json::from_value(json!({
+            "key_id": hostile, "name": hostile, "organization_id": hostile, "organization_name": hostile,
+            "environment": hostile, "access_level": hostile, "scopes": [], "expires_at": hostile,
+            "employee_id": null, "connector_id": null, "identity_provider_id": null, "session_id": null,
+            "allowed_networks": [], "quotas": {
+                "read": quota, "write": quota, "webhook_test": quota, "csv": quota, "export": quota,
+            },
+        }))
+        .unwrap();
+        let text = describe_key(&me);
+        assert!(!text.contains(crate::output::is_steering), "{text:?}");
+        assert_eq!(text.matches("]0;title").count(), 5, "{text:?}");
     }
 }

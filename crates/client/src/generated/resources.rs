@@ -1083,8 +1083,8 @@ impl IdentityProviders {
     /// Check an identity provider.
     ///
     /// Fetches the discovery document and the keys of the provider and the TXT records of its domains, and
-    /// records what these and the token prove. Problems are part of the answer. 409 for a value that another
-    /// provider has proven.
+    /// records what these and the token prove. Problems are part of the answer. 403 for a proof by a key with
+    /// less access than the provider gives. 409 for a value that another provider has proven.
     ///
     /// Needs the scope `settings:write` and an admin-level key. Keys that act for a person are refused. Test
     /// keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.

@@ -77,6 +77,7 @@ impl Employee {
             deactivated_at: self.deactivated_at,
             returned_at: self.returned_at,
             hold: self.hold.clone(),
+            hold_changes: self.hold_changes,
             erased_at: Some(erased_at),
             is_twin: false,
         };

@@ -4,6 +4,14 @@ use super::EventType;
 use crate::access::{AdminContext, Caller, Permission, PermissionDenied};
 use crate::fields::StringEnum;
 
+impl EventType {
+    /// Returns `true` if the delivery log shows attempts for events of this type to some of its readers only.
+    #[must_use]
+    pub fn is_hidden_in_log(self) -> bool {
+        self.needed_context() == Some(AdminContext::Organization)
+    }
+}
+
 impl Caller {
     /// Requires the access that GET of the resource in events of this type needs (decision F9). A key that may
     /// export the organization has the scopes of all resources, because the export contains them.
@@ -26,12 +34,12 @@ impl Caller {
         kind.needed_context().map_or(Ok(()), |context| self.require_admin(context))
     }
 
-    /// Returns `true` if the caller may see attempts to deliver events of this type in the delivery log. The log
-    /// shows attempts of all types without content, except attempts for events that tell of legal holds, erasures
-    /// and retention.
+    /// Returns `true` if the caller may see attempts to deliver events of this type in the delivery log. The log shows
+    /// attempts of all types without content, except those that tell of identity providers, legal holds, erasures and
+    /// retention.
     #[must_use]
     pub fn may_see_deliveries_of(&self, kind: EventType) -> bool {
-        kind.needed_context() != Some(AdminContext::Organization) || self.may_read_events_of(kind).is_ok()
+        !kind.is_hidden_in_log() || self.may_read_events_of(kind).is_ok()
     }
 
     /// Returns the types whose attempts the delivery log does not show to the caller.

@@ -155,11 +155,11 @@ events! {
     /// A check-in was added to an objective.
     ObjectiveCheckedIn = "objective.checked_in": CheckedObjective, ObjectivesRead;
     /// An identity provider was created.
-    IdentityProviderCreated = "identity_provider.created": IdentityProvider, SettingsRead, Settings;
+    IdentityProviderCreated = "identity_provider.created": IdentityProvider, SettingsRead, Organization;
     /// A setting, a proof or the status of an identity provider changed.
-    IdentityProviderUpdated = "identity_provider.updated": IdentityProvider, SettingsRead, Settings;
+    IdentityProviderUpdated = "identity_provider.updated": IdentityProvider, SettingsRead, Organization;
     /// An identity provider was deleted. Carries the provider as it was.
-    IdentityProviderDeleted = "identity_provider.deleted": IdentityProvider, SettingsRead, Settings;
+    IdentityProviderDeleted = "identity_provider.deleted": IdentityProvider, SettingsRead, Organization;
 }
 
 impl EventType {

@@ -13,8 +13,9 @@ use crate::secret::Secret;
 const TOKEN: Field<Text> = Field::with_about(
     "token",
     rule::text(1..=MAX_TOKEN_BYTES),
-    "A token of the provider: a bearer token proves its audiences, an ID token the client id of a public client, once a \
-     domain of the provider is proven. It is not stored. Without it, only domains are proven.",
+    "An access token of the provider, which proves its audiences once a domain of the provider is proven. It has the id of \
+     the provider (`idp_…`) in the claim `candor_provider`, `roles`, `scope` or `scp`. A sign-in proves the client id. The \
+     token is not stored. Without it, only domains are proven.",
 );
 
 /// Reads the fields of a check. Returns the token.
@@ -47,13 +48,6 @@ impl IdentityProvider {
         }
     }
 
-    /// Returns `true` if the provider has no client secret. An ID token then proves the client id; otherwise only a
-    /// sign-in with the secret does.
-    #[must_use]
-    pub const fn is_public_client(&self) -> bool {
-        self.client_secret.is_none()
-    }
-
     /// Returns the domains that are not proven, whose TXT records a check reads.
     pub fn unproven_domains(&self) -> impl Iterator<Item = &str> {
         self.domains.iter().filter(|entry| !entry.is_proven).map(|entry| entry.domain.as_str())
@@ -76,12 +70,11 @@ impl IdentityProvider {
                 None => {}
             }
         }
-        if let Some(proof) = &evidence.token {
-            // Organizations share issuers, and an ordinary user of another company has tokens for its client. So a token
-            // proves values only for an organization that is known by a domain of its own.
+        if !evidence.audiences.is_empty() {
+            // Organizations share issuers. So a token proves values only for an organization that is known by a domain of
+            // its own.
             if self.domains.iter().any(|entry| entry.is_proven) || !values.domains.is_empty() {
-                values.audiences.extend(proof.audiences.iter().cloned());
-                values.audiences.extend(proof.has_client_id.then(|| self.client_id.clone()));
+                values.audiences.extend(evidence.audiences.iter().cloned());
             } else {
                 problems
                     .push("token: a token proves nothing before a domain of email_domains is proven".to_owned());
@@ -101,7 +94,6 @@ impl IdentityProvider {
 
 #[cfg(test)]
 mod tests {
-    use super::super::claims::TokenProof;
     use super::super::tests::provider;
     use super::*;
 
@@ -119,32 +111,31 @@ mod tests {
                 ("b.example".to_owned(), vec![record(0), other_record]),
                 ("z.example".to_owned(), vec![record(1)]),
             ],
-            token: Some(TokenProof { has_client_id: true, audiences: vec!["api://candor".to_owned()] }),
+            audiences: vec!["api://candor".to_owned()],
             ..ProviderEvidence::default()
         };
         let values = provider.judge(&mut evidence);
         assert_eq!(values.domains.into_iter().collect::<Vec<_>>(), ["a.example"]);
-        assert_eq!(values.audiences.into_iter().collect::<Vec<_>>(), ["0oa1", "api://candor"]);
+        assert_eq!(values.audiences.into_iter().collect::<Vec<_>>(), ["api://candor"]);
         assert_eq!(evidence.problems, [format!("b.example: no TXT record is {}", record(1))]);
     }
 
     #[test]
     fn token_proves_values_of_a_provider_with_a_proven_domain_alone() {
         let settings = r#""link_by": "scim_external_id", "audiences": ["api://candor"]"#;
-        let proof = TokenProof { has_client_id: true, audiences: vec!["api://candor".to_owned()] };
         let judge = |provider: &IdentityProvider, records: Vec<(String, Vec<String>)>| {
-            let mut evidence =
-                ProviderEvidence { token: Some(proof.clone()), records, ..ProviderEvidence::default() };
+            let audiences = vec!["api://candor".to_owned()];
+            let mut evidence = ProviderEvidence { audiences, records, ..ProviderEvidence::default() };
             (provider.judge(&mut evidence).audiences.len(), evidence.problems.len())
         };
         assert_eq!(judge(&provider(settings), vec![]), (0, 1), "without a domain");
         let with_domain = provider(&format!(r#"{settings}, "email_domains": ["a.example"]"#));
         assert_eq!(judge(&with_domain, vec![]), (0, 1), "with a domain that is not proven");
         let record = vec![("a.example".to_owned(), vec![with_domain.domains[0].txt_record.clone()])];
-        assert_eq!(judge(&with_domain, record), (2, 0), "in the same check");
+        assert_eq!(judge(&with_domain, record), (1, 0), "in the same check");
         let mut proven = with_domain;
         proven.domains[0].is_proven = true;
-        assert_eq!(judge(&proven, vec![]), (2, 0), "before");
+        assert_eq!(judge(&proven, vec![]), (1, 0), "before");
     }
 
     #[test]

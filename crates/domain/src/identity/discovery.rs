@@ -3,7 +3,7 @@
 use url::Url;
 
 use super::algorithm::TokenAlgorithm;
-use super::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES, read_object, text, texts};
+use super::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES, read_object, text, texts};
 use crate::fields::StringEnum;
 use crate::json::{Object, Value};
 use crate::webhook::ReceiverUrl;
@@ -95,6 +95,14 @@ pub fn discovery_address(issuer: &str) -> String {
 }
 
 impl ProviderMetadata {
+    /// Returns the size of the texts in memory, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let addresses = [&self.issuer, &self.authorization_endpoint, &self.token_endpoint, &self.jwks_uri];
+        let end_session = self.end_session_endpoint.as_ref().map_or(0, String::len);
+        addresses.into_iter().map(String::len).sum::<usize>() + end_session
+    }
+
     /// Reads the discovery document of an issuer.
     ///
     /// Addresses are https. They may be http if the issuer itself is, which only a trusted network allows.
@@ -102,7 +110,7 @@ impl ProviderMetadata {
     /// # Errors
     /// Returns every reason why the document cannot be used.
     pub fn parse(document: &[u8], issuer: &str) -> Result<Self, Vec<DiscoveryFlaw>> {
-        let object = read_object(document, MAX_DOCUMENT_BYTES).map_err(|flaw| vec![flaw.into()])?;
+        let object = read_object(document, MAX_SMALL_DOCUMENT_BYTES).map_err(|flaw| vec![flaw.into()])?;
         let mut reader = Reader { object: &object, may_be_plain: issuer.starts_with("http:"), flaws: vec![] };
         if text(&object, "issuer") != Some(issuer) {
             reader.flaws.push(DiscoveryFlaw::Issuer);

@@ -3,12 +3,13 @@
 //! A caller fetches, and adds each response as it comes. Problems are texts for admins, each with the address that it is
 //! about.
 
-use super::claims::{TokenProof, TokenRules};
+use super::claims::TokenRules;
 use super::discovery::{ProviderMetadata, discovery_address};
 use super::fetch_failure::FetchFailure;
 use super::flaw::TokenFlaw;
 use super::key_set::KeySet;
 use super::token::SignedToken;
+use crate::id::IdentityProviderId;
 use crate::time::Timestamp;
 
 /// The findings of a check.
@@ -30,8 +31,8 @@ pub struct ProviderEvidence {
     pub keys: usize,
     /// Texts of the TXT records of each domain whose name server has answered.
     pub records: Vec<(String, Vec<String>)>,
-    /// Values that the posted token proves.
-    pub token: Option<TokenProof>,
+    /// Audiences that the posted token proves.
+    pub audiences: Vec<String>,
     /// Problems, in the order of the check.
     pub problems: Vec<String>,
 }
@@ -82,19 +83,19 @@ impl ProviderEvidence {
         token: &str,
         keys: Option<&KeySet>,
         rules: &TokenRules,
-        is_public_client: bool,
+        provider: IdentityProviderId,
         now: Timestamp,
     ) {
         let Some(keys) = keys else { return };
-        let proof = prove(token, keys, rules, is_public_client, now);
-        match proof {
-            Ok(proof) if !proof.has_client_id && proof.audiences.is_empty() => {
+        match prove(token, keys, rules, provider, now) {
+            Ok(audiences) if audiences.is_empty() => {
                 self.add_problem(
                     "token",
-                    "a token does not prove the client id of a client with a secret: sign in to prove the client id",
+                    "the token proves nothing: a sign-in proves the client id, and an access token that was issued to a \
+                     client proves another audience",
                 );
             }
-            Ok(proof) => self.token = Some(proof),
+            Ok(audiences) => self.audiences = audiences,
             Err(flaw) => self.add_problem("token", flaw),
         }
     }
@@ -114,8 +115,8 @@ fn prove(
     token: &str,
     keys: &KeySet,
     rules: &TokenRules,
-    is_public_client: bool,
+    provider: IdentityProviderId,
     now: Timestamp,
-) -> Result<TokenProof, TokenFlaw> {
-    SignedToken::parse(token)?.verify(keys)?.to_proof(rules, is_public_client, now)
+) -> Result<Vec<String>, TokenFlaw> {
+    SignedToken::parse(token)?.verify(keys)?.to_proof(rules, provider, now)
 }

@@ -53,10 +53,10 @@ pub enum TokenFlaw {
     /// The subject is missing, longer than 255 characters, or not valid.
     #[error("the token has no valid subject")]
     Subject,
-    /// A time is missing or is not an integer.
-    #[error("the exp or iat of the token is missing, or a time of the token is no integer")]
+    /// A time is missing or is not an integer, or the end of the session is not in the years 1970 to 9999.
+    #[error("the exp or iat of the token is missing, or a time of the token is no integer, or out of range")]
     Time,
-    /// The token has expired.
+    /// The token, or the session that it tells of, has expired.
     #[error("the token has expired")]
     Expired,
     /// The time of issue (`iat`), or the time from which the token is valid (`nbf`), is in the future.
@@ -68,6 +68,12 @@ pub enum TokenFlaw {
     /// The time of the authentication is missing, too long ago or in the future.
     #[error("the auth_time of the token is missing, too long ago or in the future")]
     AuthenticationTime,
+    /// The token does not name the provider that it shall prove values for.
+    #[error(
+        "the token does not name this identity provider: add its id (idp_…) to the tokens as the claim candor_provider, as \
+         a role or as a scope"
+    )]
+    UnnamedProvider,
     /// The nonce is not that of the sign-in.
     #[error("the nonce of the token is not that of the sign-in")]
     Nonce,

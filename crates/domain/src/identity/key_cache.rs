@@ -71,6 +71,12 @@ pub enum KeyPlan {
 }
 
 impl KeyCache {
+    /// Returns the size of the keys in memory, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.stored.as_ref().map_or(0, |stored| stored.keys.size())
+    }
+
     /// Decides the next step of a request for the key of a token with this `kid`. [`KeyPlan::Fetch`] and
     /// [`KeyPlan::Refresh`] are recorded as the start of a fetch.
     pub fn plan(&mut self, key_id: Option<&str>, now: Timestamp) -> KeyPlan {

@@ -7,6 +7,7 @@ use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use super::algorithm::{KeyType, TokenAlgorithm, Verifier};
 use super::flaw::TokenFlaw;
 use super::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES, read_object, text, texts};
+use super::token::MAX_KEY_ID_BYTES;
 use crate::fields::StringEnum;
 use crate::json::{Object, Value};
 
@@ -91,6 +92,12 @@ impl KeySet {
         self.keys.len()
     }
 
+    /// Returns the size of the keys in memory, in bytes.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.keys.iter().map(VerificationKey::size).sum()
+    }
+
     /// Returns `true` if no key is usable.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
@@ -148,9 +155,18 @@ impl VerificationKey {
         }
         let id = match members.get("kid") {
             None => None,
-            Some(_) => Some(text(members, "kid")?.to_owned()),
+            Some(_) => Some(text(members, "kid").filter(|id| id.len() <= MAX_KEY_ID_BYTES)?.to_owned()),
         };
         Some(Self { id, algorithm, material })
+    }
+
+    /// Returns the size of the key in memory, in bytes.
+    fn size(&self) -> usize {
+        let material = match &self.material {
+            KeyMaterial::Rsa { modulus, exponent } => modulus.len() + exponent.len(),
+            KeyMaterial::Point { bytes, .. } => bytes.len(),
+        };
+        size_of::<Self>() + material + self.id.as_ref().map_or(0, String::len)
     }
 
     fn fits(&self, algorithm: TokenAlgorithm) -> bool {

@@ -9,7 +9,7 @@ use ring::digest::{SHA256, digest};
 
 use super::email_domain::parse_domain;
 use super::{EmailDomain, IdentityProvider, Status};
-use crate::access::Tenant;
+use crate::access::{Caller, Tenant};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::id::{IdentityProofId, IdentityProviderId};
@@ -127,21 +127,27 @@ impl IdentityProvider {
         domains.chain(values.audiences.iter().map(|audience| self.audience_proof(audience))).collect()
     }
 
-    /// Records values as proven, or returns `None` if all of them are proven already or are not the provider's.
-    /// `holders` has the providers that hold a proof of one of the values. A proven client id or audience makes a
-    /// pending provider active.
+    /// Records values as proven, or returns `None` if there is none that is not. `holders` has the providers that hold a
+    /// proof of one of them. A proven client id or audience makes the provider active. `granter` is the caller, because a
+    /// proof puts the access that the provider gives into effect. It is `None` if the operator or a sign-in proves the
+    /// values.
     ///
     /// # Errors
-    /// Returns [`DomainError::Conflict`] for a value that another provider has proven. Only the organization of that
+    /// Returns [`DomainError::Denied`] if the provider gives more access than the granter has,
+    /// [`DomainError::Conflict`] for a value that another provider has proven. Only the organization of that
     /// provider learns its id.
     pub fn prove(
         &self,
         tenant: Tenant,
         values: &ProvenValues,
         holders: &BTreeMap<IdentityProofId, ProofHolder>,
+        granter: Option<&Caller>,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         let ProvenValues { domains, audiences } = self.select_unproven(values);
+        if !domains.is_empty() || !audiences.is_empty() {
+            granter.map_or(Ok(()), |caller| self.may_be_granted_by(caller))?;
+        }
         let mut state = self.clone();
         let refuse_holder = |field: &str, value: &str, id: IdentityProofId| match holders.get(&id) {
             Some((holder_tenant, holder)) if *holder != self.id => {

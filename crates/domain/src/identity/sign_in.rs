@@ -241,13 +241,16 @@ pub enum SignInRefusal {
     /// The state is unknown, too old, of another browser or provider, or was used before.
     #[error("the sign-in is too old, was used before, or was begun by another browser")]
     Expired,
+    /// The account was logged out, or its link was removed, after the provider issued the ID token.
+    #[error("the account was logged out, or its link was removed, since the identity provider issued the token")]
+    Ended,
     /// The person or the policy of the provider refused.
     #[error("the person or the provider denied the sign-in")]
     Denied,
     /// The provider answered with an error, or without a code.
     #[error("the identity provider answered with an error")]
     ProviderError,
-    /// The provider is disabled or deleted, or its client id is not proven.
+    /// The provider is disabled or deleted.
     #[error("the identity provider is not active")]
     InactiveProvider,
     /// The response comes from another issuer.
@@ -281,7 +284,7 @@ impl SignInRefusal {
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {
-            Self::Expired => "expired",
+            Self::Expired | Self::Ended => "expired",
             Self::Denied => "denied",
             Self::Link(_) => "not_linked",
             Self::ProviderError
@@ -301,6 +304,7 @@ impl SignInRefusal {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Expired => "expired",
+            Self::Ended => "ended",
             Self::Denied => "denied",
             Self::ProviderError => "provider_error",
             Self::InactiveProvider => "inactive_provider",
@@ -317,19 +321,17 @@ impl SignInRefusal {
 }
 
 impl IdentityProvider {
-    /// Returns `true` if people may sign in: the provider is not disabled, and the client id is proven, or the sign-in
-    /// itself proves it by the client secret.
+    /// Returns `true` if people may sign in. A sign-in proves the client id.
     #[must_use]
     pub fn takes_sign_ins(&self) -> bool {
-        let is_provable = !self.is_public_client() || self.proven_audiences.contains(&self.client_id);
-        self.status != Status::Disabled && is_provable
+        self.status != Status::Disabled
     }
 
-    /// Returns the values that a sign-in with the client secret proves.
+    /// Returns the values that a sign-in proves: the client id. The provider sends codes only to addresses that the owner of
+    /// the client has set, and the address of each provider is another one.
     #[must_use]
     pub fn values_of_sign_in(&self) -> ProvenValues {
-        let client_id = (!self.is_public_client()).then(|| self.client_id.clone());
-        ProvenValues { audiences: client_id.into_iter().collect(), ..ProvenValues::default() }
+        ProvenValues { audiences: [self.client_id.clone()].into(), ..ProvenValues::default() }
     }
 
     /// Returns the provider of an organization at which a person signs in: the only active one, or the only pending

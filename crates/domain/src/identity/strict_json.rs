@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 
 use crate::json::{Object, Value};
 
+/// Maximum size of a discovery document and of the response of a token endpoint, in bytes. They are read beside other
+/// requests; those of real providers have less than 16 KiB.
+pub const MAX_SMALL_DOCUMENT_BYTES: usize = 64 * 1024;
 /// Maximum size of a document of a provider, in bytes.
 pub const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 

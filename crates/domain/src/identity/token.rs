@@ -16,6 +16,8 @@ use crate::json::{Object, Value};
 
 /// Maximum length of a token, in bytes.
 pub const MAX_TOKEN_BYTES: usize = 16 * 1024;
+/// Length of the longest `kid` of a key, in bytes. Tokens and key sets of real providers have less than 100.
+pub const MAX_KEY_ID_BYTES: usize = 255;
 /// Beginning of media types that a `typ` may leave out.
 const APPLICATION: &str = "application/";
 
@@ -34,6 +36,13 @@ pub struct SignedToken<'t> {
 pub struct VerifiedToken {
     pub(super) header: TokenHeader,
     pub(super) claims: Object,
+}
+
+/// A verified token as its provider sent it, for a cache: in memory, claims that are read take 15 times the space.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackedToken {
+    /// Header and claims, which the signature covers.
+    message: Box<str>,
 }
 
 /// The members of a token's header that the service reads.
@@ -102,6 +111,33 @@ impl<'t> SignedToken<'t> {
         key.verify(algorithm, self.message.as_bytes(), &self.signature)?;
         Ok(VerifiedToken { header: self.header, claims: self.claims })
     }
+
+    /// Verifies the signature as [`SignedToken::verify`] does, and returns the token for a cache.
+    ///
+    /// # Errors
+    /// Errors of [`SignedToken::verify`].
+    pub fn verify_and_pack(self, keys: &KeySet) -> Result<PackedToken, TokenFlaw> {
+        let message = self.message.into();
+        self.verify(keys)?;
+        Ok(PackedToken { message })
+    }
+}
+
+impl PackedToken {
+    /// Returns the token with its claims, whose signature was verified.
+    ///
+    /// # Errors
+    /// [`TokenFlaw::Malformed`] for a message that no token has.
+    pub fn unpack(&self) -> Result<VerifiedToken, TokenFlaw> {
+        let (header, claims) = self.message.split_once('.').ok_or(TokenFlaw::Malformed)?;
+        Ok(VerifiedToken { header: TokenHeader::read(&object(header)?)?, claims: object(claims)? })
+    }
+
+    /// Returns the size of the token in memory, in bytes.
+    #[must_use]
+    pub const fn size(&self) -> usize {
+        self.message.len()
+    }
 }
 
 impl TokenHeader {
@@ -116,6 +152,9 @@ impl TokenHeader {
         let word = text(header, "alg").ok_or(TokenFlaw::Malformed)?;
         let algorithm = TokenAlgorithm::from_word(word).map_err(|_| TokenFlaw::Algorithm)?;
         let key_id = optional_text(header, "kid")?.map(ToOwned::to_owned);
+        if key_id.as_ref().is_some_and(|id| id.len() > MAX_KEY_ID_BYTES) {
+            return Err(TokenFlaw::Malformed);
+        }
         let kind = TokenKind::read(optional_text(header, "typ")?)?;
         Ok(Self { algorithm, key_id, kind })
     }

@@ -1,6 +1,6 @@
 //! Responses of token endpoints (OpenID Connect Core, section 3.1.3.3).
 
-use super::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES, read_object, text};
+use super::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES, read_object, text};
 use crate::secret::Secret;
 
 /// The tokens of an exchange. A refresh token is not kept.
@@ -38,7 +38,7 @@ impl TokenResponse {
     /// # Errors
     /// Returns the reason why the response cannot be used.
     pub fn parse(document: &[u8]) -> Result<Self, TokenResponseFlaw> {
-        let object = read_object(document, MAX_DOCUMENT_BYTES)?;
+        let object = read_object(document, MAX_SMALL_DOCUMENT_BYTES)?;
         let secret = |name| text(&object, name).map(|text| Secret::new(text.to_owned()));
         let id_token = secret("id_token").ok_or(TokenResponseFlaw::NoIdToken)?;
         Ok(Self { id_token, access_token: secret("access_token") })

@@ -234,6 +234,7 @@ impl Employee {
             deactivated_at: None,
             returned_at: None,
             hold: None,
+            hold_changes: 0,
             erased_at: None,
             is_twin: false,
         };

@@ -144,8 +144,8 @@ impl Employee {
     }
 
     /// Replaces the hold. The audit entry tells that there is a hold, but not the reason: more people may read the
-    /// audit log than holds. `updated_at` stays, because a new `updated_at` would show the time of the hold to all
-    /// who read the person.
+    /// audit log than holds. `updated_at` and the version in the `ETag` stay, because they would show the hold to all who
+    /// read the person.
     fn change_hold(&self, hold: Option<Hold>, action: &'static str) -> Decision<Self> {
         let hold_before = self.hold.is_some().then_some("set");
         let hold_after = match (&self.hold, &hold) {
@@ -154,7 +154,7 @@ impl Employee {
             (Some(_), Some(_)) => Some("changed"),
         };
         let change = Change::new(&hold_before, &hold_after);
-        let state = Self { hold, ..self.clone() };
+        let state = Self { hold, hold_changes: self.hold_changes.saturating_add(1), ..self.clone() };
         let mut decision = Decision::for_change(self, state, action, vec![EventType::EmployeeHoldChanged]);
         decision.audit.changes.insert("legal_hold".to_owned(), change);
         decision
@@ -165,6 +165,7 @@ impl Employee {
 mod tests {
     use super::super::tests::employee;
     use super::*;
+    use crate::decision::Resource;
 
     fn draft(reason: &str) -> HoldDraft {
         HoldDraft { reason: reason.to_owned() }
@@ -240,6 +241,8 @@ mod tests {
         let unheld_person = held_person.state.release_hold().unwrap();
         for person in [&held_person.state, &unheld_person.state] {
             assert_eq!(form(person), form(&employee(1)));
+            // Each change is one version of the row.
+            assert_eq!(person.unseen_changes(), if person.hold.is_some() { 1 } else { 2 });
         }
     }
 }

@@ -136,6 +136,9 @@ content! {
         /// The legal hold, which keeps the data of the person from being erased.
         #[serde(skip)]
         pub hold: Option<Hold>,
+        /// Number of changes of the hold, which readers of the person must not see.
+        #[serde(skip)]
+        pub hold_changes: u32,
         /// Time at which a pseudonym replaced the person. The erasure then removes the other data.
         #[serde(skip)]
         pub erased_at: Option<Timestamp>,
@@ -156,6 +159,10 @@ impl Resource for Employee {
 
     fn updated_at(&self) -> Timestamp {
         self.updated_at
+    }
+
+    fn unseen_changes(&self) -> u32 {
+        self.hold_changes
     }
 
     fn fields_of(&self) -> Option<EmployeeId> {
@@ -226,6 +233,7 @@ pub(crate) mod tests {
             deactivated_at: None,
             returned_at: None,
             hold: None,
+            hold_changes: 0,
             erased_at: None,
             is_twin: false,
         }

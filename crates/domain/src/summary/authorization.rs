@@ -60,6 +60,12 @@ impl Summary {
             ActionKind::Submit | ActionKind::Archive => self.may_be_changed_by(caller),
         }
     }
+
+    /// Returns `true` if a change by this caller needs an approval: the caller may not approve the summary.
+    #[must_use]
+    pub fn needs_approval_from_others(&self, caller: &Caller, review: Review) -> bool {
+        self.may_be_acted_on_by(caller, ActionKind::Approve, review).is_err()
+    }
 }
 
 #[cfg(test)]

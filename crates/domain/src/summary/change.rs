@@ -272,7 +272,8 @@ impl Summary {
 
     /// Updates a summary that is not fixed, or returns `None` if nothing changes (decision A8). `shown` is the
     /// summary as the caller sees it: ids that are missing from it are hidden from the caller, and the update
-    /// keeps them. `editor` is the person of the key.
+    /// keeps them. `editor` is the person of the key. With `needs_approval`, other content during the review
+    /// is notified to the reviewer (decision C10).
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] for a fixed summary, even without a change, and for an external id that
@@ -283,6 +284,7 @@ impl Summary {
         patch: Patch,
         found: &References,
         editor: Option<EmployeeId>,
+        needs_approval: bool,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         if !self.is_open() {
@@ -315,11 +317,15 @@ impl Summary {
             state.archived_observation_ids.retain(|id| !shown.archived_observation_ids.contains(id));
         }
         state.updated_at = at.strictly_after(self.updated_at);
-        if state.has_other_content_than(self) {
+        let is_other_content = state.has_other_content_than(self);
+        if is_other_content {
             state.edited_by = editor;
             state.editor_ids.extend(editor.filter(|id| !self.editor_ids.contains(id)));
         }
-        Ok(Some(Decision::for_change(self, state, "summary.update", vec![EventType::SummaryUpdated])))
+        let is_read_meanwhile = is_other_content && needs_approval && self.status == Status::PendingReview;
+        let mut decision = Decision::for_change(self, state, "summary.update", vec![EventType::SummaryUpdated]);
+        decision.notices = is_read_meanwhile.then(|| decision.state.change_notice()).into_iter().collect();
+        Ok(Some(decision))
     }
 }
 

@@ -159,6 +159,17 @@ fn notice(action: &Action, state: &Summary) -> Option<Notice> {
 }
 
 impl Summary {
+    /// Returns the notice about a change during the review.
+    pub(super) fn change_notice(&self) -> Notice {
+        Notice {
+            kind: Type::SummaryChanged,
+            to: Recipients::ManagerOf(self.employee_id),
+            title: format!("Changed during the review: {}", self.title),
+            body: String::new(),
+            target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
+        }
+    }
+
     /// Applies an action of the lifecycle. `person` is the person of the key. A submission confirms the earlier
     /// changes by other people.
     ///

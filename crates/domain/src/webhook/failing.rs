@@ -20,6 +20,7 @@ impl Job {
     /// Returns the change of the subscription's health by the next attempt, if it has this result and ends at
     /// `at`.
     ///
+    /// An attempt that not all readers of the subscription may see counts for its health, and is not shown (decision F9).
     /// A failed delivery of an event about a subscription does not make the subscription that gets it failing.
     /// Otherwise, if the receivers of two subscriptions reject only such events, each failure would cause an event
     /// for the other subscription without end.
@@ -31,7 +32,8 @@ impl Job {
             && self.attempt == FAILING_AFTER_ATTEMPTS
             && counts
             && !is_about_subscription(self.event_type);
-        if fails { delta.mark_failing() } else { delta }
+        let delta = if fails { delta.mark_failing() } else { delta };
+        if self.event_type.is_hidden_in_log() { delta.hide() } else { delta }
     }
 }
 

@@ -60,8 +60,9 @@ impl Streak {
 pub struct HealthDelta {
     /// Time when the newest attempt of the batch ended.
     pub last_at: Timestamp,
-    /// Result of the newest attempt of the batch.
-    pub last_status: Status,
+    /// End and result of the newest attempt of the batch that all readers of the subscription may see. `None` if there is
+    /// none.
+    pub shown: Option<(Timestamp, Status)>,
     /// `true` if an attempt was acknowledged, which ends the earlier streak.
     pub ends_streak: bool,
     /// The failures after the newest success of the batch.
@@ -81,7 +82,7 @@ impl HealthDelta {
         let streak = if counts { Streak::default().record_attempt(outcome, at) } else { Streak::default() };
         Self {
             last_at: at,
-            last_status: status,
+            shown: Some((at, status)),
             ends_streak: counts && outcome == AttemptOutcome::Acknowledged,
             streak,
             fails_at: None,
@@ -95,14 +96,23 @@ impl HealthDelta {
         Self { streak: Streak { is_failing: true, ..self.streak }, fails_at: Some(self.last_at), ..self }
     }
 
+    /// Returns the change without what the subscription shows of its attempt (decision F9).
+    #[must_use]
+    pub const fn hide(self) -> Self {
+        Self { shown: None, ..self }
+    }
+
     /// Combines two changes; `next` is recorded after this change.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
-        let newest = if next.last_at >= self.last_at { next } else { self };
+        let shown = match (self.shown, next.shown) {
+            (Some(one), Some(other)) => Some(if other.0 >= one.0 { other } else { one }),
+            (one, other) => one.or(other),
+        };
         let streak = if next.ends_streak { next.streak } else { self.streak.plus(next.streak) };
         Self {
-            last_at: newest.last_at,
-            last_status: newest.last_status,
+            last_at: self.last_at.max(next.last_at),
+            shown,
             ends_streak: self.ends_streak || next.ends_streak,
             streak,
             fails_at: if self.ends_streak { self.fails_at } else { self.fails_at.or(next.fails_at) },
@@ -223,7 +233,11 @@ mod tests {
         let late =
             HealthDelta::from_attempt(AttemptOutcome::Acknowledged, Status::Success, true, START.plus_seconds(1));
         for both in [early.and(late), late.and(early)] {
-            assert_eq!((both.last_at, both.last_status), (late.last_at, Status::Success));
+            assert_eq!((both.last_at, both.shown), (late.last_at, Some((late.last_at, Status::Success))));
+        }
+        let hidden = late.hide();
+        for both in [early.and(hidden), hidden.and(early)] {
+            assert_eq!((both.last_at, both.shown), (late.last_at, early.shown));
         }
     }
 }

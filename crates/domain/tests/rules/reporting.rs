@@ -33,6 +33,7 @@ fn employee(number: usize) -> Employee {
         deactivated_at: None,
         returned_at: None,
         hold: None,
+        hold_changes: 0,
         erased_at: None,
         is_twin: false,
     }

@@ -57,6 +57,7 @@ fn employee() -> Employee {
         deactivated_at: None,
         returned_at: None,
         hold: None,
+        hold_changes: 0,
         erased_at: None,
         is_twin: false,
     }
@@ -307,7 +308,7 @@ fn summary_sent_back_changes_nothing() {
     references.external_ids.add("crm-1", full.id, true);
     for summary in [plain, full] {
         let patch = summary::Patch::parse(response_body(&summary)).resolve_with(&summary).unwrap();
-        assert_eq!(summary.update(&summary, patch, &references, None, LATER), Ok(None), "{summary:?}");
+        assert_eq!(summary.update(&summary, patch, &references, None, false, LATER), Ok(None), "{summary:?}");
     }
 }
 

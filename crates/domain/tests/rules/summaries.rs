@@ -113,8 +113,14 @@ fn step(summary: &mut Summary, model: &mut Model, random: &mut Random) {
             let patch = Patch::parse([("included_observation_ids".to_owned(), id_list)].into())
                 .resolve_with(summary)
                 .unwrap();
-            let result =
-                summary.update(summary, patch, &References { observations, ..References::default() }, None, AT);
+            let result = summary.update(
+                summary,
+                patch,
+                &References { observations, ..References::default() },
+                None,
+                false,
+                AT,
+            );
             assert_eq!(result.is_ok(), is_allowed, "{:?} {set:?}", model.status);
             if let Ok(Some(decision)) = result {
                 *summary = decision.state;

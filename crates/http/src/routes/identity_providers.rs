@@ -53,8 +53,8 @@ const ROUTES: &[Route] = &[
         .with_name("checkIdentityProvider", "Check an identity provider")
         .description(
             "Fetches the discovery document and the keys of the provider and the TXT records of its domains, and records \
-             what these and the token prove. Problems are part of the answer. 409 for a value that another provider has \
-             proven.",
+             what these and the token prove. Problems are part of the answer. 403 for a proof by a key with less access \
+             than the provider gives. 409 for a value that another provider has proven.",
         )
         .may_take(&CHECK)
         .has_no_dry_run()

@@ -43,6 +43,48 @@ async fn hold_is_set_replaced_and_released_with_events() {
 }
 
 #[tokio::test]
+async fn hold_moves_nothing_that_readers_of_the_person_see() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let employee = person(world, "joe", "employee", None).await;
+        let (path, hold_path) =
+            (format!("/v1/employees/{employee}"), format!("/v1/employees/{employee}/legal-hold"));
+        let read = async || {
+            let response = world.get(&path).await;
+            let list = world.get("/v1/employees?sort=-updated_at").await.json();
+            (response.header("etag").map(ToOwned::to_owned), response.json(), list["data"].clone())
+        };
+        let tag = async || read().await.0.unwrap();
+        let patch = async |tag: &str, title: &str| {
+            world.clock.advance_millis(1);
+            world.ask("PATCH", &path).header("If-Match", tag).json(&json!({"job_title": title})).send().await
+        };
+        let hold = async |method: &str, reason: Option<&str>| {
+            world.clock.advance_millis(1);
+            let request = world.ask(method, &hold_path).header("If-Match", &tag().await);
+            let request =
+                if let Some(reason) = reason { request.json(&json!({"reason": reason})) } else { request };
+            assert!([200, 204].contains(&request.send().await.status), "{method} on {}", shared.name);
+        };
+        let unheld_person = read().await;
+        for (method, reason) in
+            [("PUT", Some("Lawsuit")), ("PUT", Some("Appeal")), ("DELETE", None), ("PUT", Some("Lawsuit"))]
+        {
+            hold(method, reason).await;
+            assert_eq!(read().await, unheld_person, "{method} on {}", shared.name);
+        }
+        // The tag from before the hold stays valid, each visible change moves it, and an older one is refused.
+        let first_tag = unheld_person.0.unwrap();
+        let changed_person = patch(&first_tag, "Clerk").await;
+        assert_eq!(changed_person.status, 200, "{}", changed_person.text());
+        assert_eq!(changed_person.header("etag"), Some(tag().await.as_str()), "{}", shared.name);
+        assert_eq!(patch(&first_tag, "Chief").await.status, 412, "{}", shared.name);
+        hold("DELETE", None).await;
+        assert_eq!(patch(&tag().await, "Chief").await.status, 200, "{}", shared.name);
+    }
+}
+
+#[tokio::test]
 async fn hold_is_expanded_for_erasing_admin_keys() {
     for shared in every_store().await {
         let world = &shared.world;

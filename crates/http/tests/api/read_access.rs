@@ -2,6 +2,8 @@
 
 use candor_domain::access::{Access, AccessLevel, Environment, Permission, Permissions};
 use candor_domain::audit::{ACTIONS, Target};
+use candor_domain::event::{EventData, EventType};
+use candor_domain::fields::StringEnum;
 use candor_http::table::{Method, ROUTES};
 use serde_json::{Value, json};
 
@@ -60,6 +62,45 @@ fn read_access_of_a_target_is_that_of_get() {
     }
 }
 
+/// Returns the kind of the resource in events; `None` for events without one.
+fn kind_in(data: EventData) -> Option<&'static str> {
+    match data {
+        EventData::Observation => Some("observation"),
+        EventData::Summary => Some("summary"),
+        EventData::Conversation => Some("conversation"),
+        EventData::Message => Some("message"),
+        EventData::Objective | EventData::CheckedObjective => Some("objective"),
+        EventData::Assignment => Some("assignment"),
+        EventData::Employee => Some("employee"),
+        EventData::Department => Some("department"),
+        EventData::Attribute => Some("attribute"),
+        EventData::Invitation => Some("invitation"),
+        EventData::Connector => Some("connector"),
+        EventData::IdentityProvider => Some("identity_provider"),
+        EventData::Organization => Some("organization"),
+        EventData::Webhook => Some("webhook"),
+        EventData::ApiKey => Some("api_key"),
+        EventData::Erasure => Some("erasure"),
+        EventData::RetentionRun => Some("retention_run"),
+        EventData::RemovedIds | EventData::TestMessage => None,
+    }
+}
+
+#[test]
+fn read_access_of_an_event_is_that_of_get() {
+    for event in EventType::ALL.iter().copied() {
+        let get = if event == EventType::EmployeeErased {
+            None
+        } else if event == EventType::EmployeeHoldChanged {
+            Some(Access::organization_admin(Permission::EmployeesErase))
+        } else {
+            kind_in(event.data()).map(access_of_get)
+        };
+        let needs = get.map_or((None, None), |access| (access.required_scope(), access.admin_context()));
+        assert_eq!((event.needed_scope(), event.needed_context()), needs, "{}", event.word());
+    }
+}
+
 /// Returns named keys: a key of the organization and a key of an org admin, each with both access levels.
 async fn keys(world: &TestApi, scopes: Permissions) -> [(&'static str, String); 4] {
     let admin = person(world, "admin", "org_admin", None).await;
@@ -110,6 +151,32 @@ async fn audit_log_shows_values_with_the_context_of_get() {
                 let has_values = |entry: &Value| entry["changes"] != json!({});
                 assert_eq!(entries.iter().any(has_values), readers.contains(name), "{action} {name}: {page}");
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn events_of_a_family_need_the_context_of_get() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        Resources::make(world, &world.admin).await;
+        for (name, key) in keys(world, Permissions::ALL).await {
+            let body = |kind: &str| json!({"url": "https://receiver.example/in", "event_types": [kind]});
+            for (kind, readers) in [
+                ("api_key.expiring", &["admin", "bound admin"][..]),
+                ("connector.created", &["admin", "bound admin"]),
+                ("identity_provider.created", &["admin"]),
+                ("employee.hold_changed", &["admin"]),
+                ("department.created", &["admin", "standard", "bound admin", "bound standard"]),
+            ] {
+                let is_reader = readers.contains(&name);
+                let feed = world.bare("GET", &format!("/v1/events?filter[event]={kind}")).key(&key).send().await;
+                assert_eq!(feed.status, if is_reader { 200 } else { 403 }, "{name} {kind} on {}", shared.name);
+                let webhook = world.bare("POST", "/v1/webhooks").key(&key).json(&body(kind)).send().await;
+                assert_eq!(webhook.status, if is_reader { 201 } else { 403 }, "{name} {kind} on {}", shared.name);
+            }
+            let page = world.bare("GET", "/v1/events?limit=100").key(&key).send().await.text();
+            assert_eq!(page.contains("identity_provider."), name == "admin", "{name} on {}", shared.name);
         }
     }
 }

@@ -167,7 +167,10 @@ impl Services {
                 return Ok(ChangePlan::Unchanged(visible::reply(self, context, &stored).await?));
             };
             let (change, body) = self.build_change_set(context, pending, Some(&stored), at).await?;
-            Ok(ChangePlan::Commit(change, body.reply(|bytes| Reply::ok(bytes, Some(stored.version.next())))))
+            Ok(ChangePlan::Commit(
+                change,
+                body.reply(|bytes| Reply::ok(bytes, Some(stored.shown_version().next()))),
+            ))
         };
         self.change(context, plan).await
     }
@@ -200,7 +203,7 @@ impl Services {
     ) -> Result<Reply, Error> {
         let decide = async |at: Timestamp| {
             let resource = self.find_stored::<T>(context, id).await?;
-            context.validate_action(resource.version)?;
+            context.validate_action(resource.shown_version())?;
             let decision = decide(&resource.value, at)?;
             Ok((resource, PendingChange::new(decision)))
         };

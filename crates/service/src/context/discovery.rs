@@ -1,6 +1,5 @@
 //! Cache of the discovery documents of identity providers. Each document is used for ten minutes.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candor_domain::id::{IdentityProviderId, OrganizationId};
@@ -9,22 +8,60 @@ use candor_domain::identity::discovery::{ProviderMetadata, discovery_address};
 use candor_domain::identity::evidence::ProviderEvidence;
 use candor_domain::time::Timestamp;
 
+use super::bounded_map::{BoundedMap, Bounds};
+use super::keyed_locks::KeyedLocks;
 use super::services::Services;
 
 /// Time after which a fetched document is fetched again, in seconds.
 const FRESH_SECONDS: i64 = 600;
 /// Time after a failure in which no fetch begins, in seconds, so that visitors cause no traffic.
 const PAUSE_SECONDS: i64 = 15;
-/// Number of documents above which all are forgotten.
-const MAX_DOCUMENTS: usize = 10_000;
+/// Bounds of the documents, each of which has less than 50 KiB.
+const BOUNDS: Bounds = Bounds { all: 16 * 1024 * 1024, organization: 512 * 1024 };
 
-/// Documents, `None` after a failure, with the times of their fetches.
-type Documents = HashMap<IdentityProviderId, (Option<Arc<ProviderMetadata>>, Timestamp)>;
+/// Time for which a document serves while fetches fail, in seconds.
+const STALE_SECONDS: i64 = 24 * 60 * 60;
+
+/// The last good document of a provider, with the times of the fetches. A failure replaces no document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Document {
+    metadata: Option<(Arc<ProviderMetadata>, Timestamp)>,
+    /// Time of the last fetch, if it has failed.
+    failed_at: Option<Timestamp>,
+}
+
+impl Document {
+    /// Returns the document that serves, `Some(None)` soon after a failure, and `None` if a fetch is due.
+    fn recall(&self, now: Timestamp) -> Option<Option<Arc<ProviderMetadata>>> {
+        let is_within = |since: Timestamp, seconds| since <= now && now < since.plus_seconds(seconds);
+        let serves_for = |seconds| {
+            let metadata = self.metadata.as_ref().filter(|(_, fetched_at)| is_within(*fetched_at, seconds));
+            metadata.map(|(metadata, _)| Arc::clone(metadata))
+        };
+        let rests = self.failed_at.is_some_and(|failed_at| is_within(failed_at, PAUSE_SECONDS));
+        serves_for(FRESH_SECONDS).map(Some).or_else(|| rests.then(|| serves_for(STALE_SECONDS)))
+    }
+
+    /// Returns the document after a fetch.
+    fn after_fetch(self, metadata: Option<Arc<ProviderMetadata>>, now: Timestamp) -> Self {
+        match metadata {
+            Some(metadata) => Self { metadata: Some((metadata, now)), failed_at: None },
+            None => Self { failed_at: Some(now), ..self },
+        }
+    }
+}
 
 /// The last discovery documents, and the failures to fetch one.
-#[derive(Debug, Default)]
 pub(crate) struct Discoveries {
-    documents: Mutex<Documents>,
+    documents: Mutex<BoundedMap<IdentityProviderId, Document>>,
+    /// Locks of the fetches: requests that need the same document wait for one fetch.
+    fetches: KeyedLocks,
+}
+
+impl Default for Discoveries {
+    fn default() -> Self {
+        Self { documents: Mutex::new(BoundedMap::new(BOUNDS)), fetches: KeyedLocks::default() }
+    }
 }
 
 impl Services {
@@ -34,13 +71,13 @@ impl Services {
         organization: OrganizationId,
         provider: &IdentityProvider,
     ) -> Option<ProviderMetadata> {
+        if let Some(document) = self.discoveries.recall(provider.id, self.clock.now()) {
+            return document;
+        }
+        let _fetch = self.discoveries.fetches.lock(provider.id.to_bytes()).await;
         let now = self.clock.now();
-        let cached_document = self.discoveries.lock().get(&provider.id).cloned();
-        if let Some((document, fetched_at)) = cached_document {
-            let seconds = if document.is_some() { FRESH_SECONDS } else { PAUSE_SECONDS };
-            if fetched_at <= now && now < fetched_at.plus_seconds(seconds) {
-                return document.map(Arc::unwrap_or_clone);
-            }
+        if let Some(document) = self.discoveries.recall(provider.id, now) {
+            return document;
         }
         let mut evidence = ProviderEvidence::default();
         let address = discovery_address(&provider.issuer);
@@ -56,16 +93,60 @@ impl Services {
             );
         }
         let mut documents = self.discoveries.lock();
-        if documents.len() >= MAX_DOCUMENTS {
-            documents.clear();
-        }
-        documents.insert(provider.id, (metadata.clone().map(Arc::new), now));
-        metadata
+        let document = documents.get(provider.id).cloned().unwrap_or_default();
+        let document = document.after_fetch(metadata.map(Arc::new), now);
+        let size = document.metadata.as_ref().map_or(0, |(metadata, _)| metadata.size());
+        let metadata = document.recall(now).flatten();
+        documents.insert(provider.id, organization, size_of::<ProviderMetadata>() + size, document);
+        metadata.map(Arc::unwrap_or_clone)
     }
 }
 
 impl Discoveries {
-    fn lock(&self) -> MutexGuard<'_, Documents> {
+    /// Returns the document of a provider, as [`Document::recall`] does.
+    fn recall(&self, provider: IdentityProviderId, now: Timestamp) -> Option<Option<ProviderMetadata>> {
+        let metadata = self.lock().get(provider)?.recall(now)?;
+        Some(metadata.map(Arc::unwrap_or_clone))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BoundedMap<IdentityProviderId, Document>> {
         self.documents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(issuer: &str) -> Arc<ProviderMetadata> {
+        let address = |name: &str| format!("{issuer}/{name}");
+        let document = serde_json::json!({
+            "issuer": issuer, "authorization_endpoint": address("authorize"), "token_endpoint": address("token"),
+            "jwks_uri": address("keys"),
+        });
+        Arc::new(ProviderMetadata::parse(document.to_string().as_bytes(), issuer).unwrap())
+    }
+
+    #[test]
+    fn failure_replaces_no_document_for_a_day() {
+        let at = |seconds: i64| Timestamp::from_millis(0).plus_seconds(seconds);
+        let (good, better) = (metadata("https://a.example"), metadata("https://b.example"));
+        assert_eq!(Document::default().recall(at(0)), None, "the first fetch");
+        let fetched = Document::default().after_fetch(Some(Arc::clone(&good)), at(0));
+        for (seconds, wanted) in [(0, Some(Some(good.clone()))), (599, Some(Some(good.clone()))), (600, None)] {
+            assert_eq!(fetched.recall(at(seconds)), wanted, "{seconds}");
+        }
+        let failed = fetched.after_fetch(None, at(600));
+        for (seconds, wanted) in [(600, Some(Some(good.clone()))), (614, Some(Some(good))), (615, None)] {
+            assert_eq!(failed.recall(at(seconds)), wanted, "{seconds}");
+        }
+        let day = 24 * 60 * 60;
+        let long_failed = failed.clone().after_fetch(None, at(day));
+        assert_eq!(long_failed.recall(at(day)), Some(None), "too old");
+        assert_eq!(long_failed.recall(at(day + 15)), None);
+        let again = failed.after_fetch(Some(Arc::clone(&better)), at(700));
+        assert_eq!(again.recall(at(701)), Some(Some(better)));
+        let never_fetched = Document::default().after_fetch(None, at(0));
+        assert_eq!((never_fetched.recall(at(14)), never_fetched.recall(at(15))), (Some(None), None));
     }
 }

@@ -2,6 +2,7 @@
 //! replays, errors.
 
 pub mod auth;
+mod bounded_map;
 pub mod clocks;
 pub mod commit_health;
 pub(crate) mod counts;
@@ -25,6 +26,7 @@ pub(crate) mod mail_limits;
 pub mod master_key;
 pub(crate) mod notices;
 pub(crate) mod person_data;
+pub mod provider_requests;
 pub(crate) mod provider_secrets;
 pub(crate) mod replays;
 pub mod reply;

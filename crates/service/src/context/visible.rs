@@ -273,7 +273,7 @@ pub(crate) async fn reply<T: Resource>(
     match narrow_resource(services, context, &stored.value, &[]).await? {
         None => show(stored),
         Some(NarrowedResource { value, mark }) => {
-            Ok(Reply::ok(render(&value)?, Some(stored.version)).with_etag_extra(mark))
+            Ok(Reply::ok(render(&value)?, Some(stored.shown_version())).with_etag_extra(mark))
         }
     }
 }
@@ -347,5 +347,5 @@ pub(crate) async fn as_inlined<T: Resource + Stored>(
 /// # Errors
 /// [`Error::Bug`] if it cannot be rendered.
 fn show<T: Resource>(stored: &Versioned<T>) -> Result<Reply, Error> {
-    Ok(Reply::ok(render(&stored.value)?, Some(stored.version)).with_etag_extra(stored.value.shown_mark()))
+    Ok(Reply::ok(render(&stored.value)?, Some(stored.shown_version())).with_etag_extra(stored.value.shown_mark()))
 }

@@ -2,16 +2,19 @@
 //! tokens of an account (decision B11).
 
 use candor_domain::access::Tenant;
+use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::Decision;
 use candor_domain::id::{IdentityProviderId, KeyId, RequestId};
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::identity::IdentityLink;
 use candor_domain::identity::claims::LogoutClaims;
+use candor_domain::identity::session::READ_SESSIONS_OF_PERSON;
 use candor_domain::page::PageRequest;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_domain::window::RateLimitStatus;
+use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
 
 use crate::change::{Attempt, Batch};
@@ -21,8 +24,18 @@ use crate::context::services::Services;
 /// Name of the service's part that ends sessions, in audit entries.
 const ACTOR: &str = "back-channel logout";
 
-/// Ends the sessions and bearer tokens that a logout token names. Returns `false` for a token that is not valid for the
-/// provider; the cause is counted and logged. An unknown account, and a token that was used before, change nothing.
+/// Result of a logout token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogoutResult {
+    /// The token is valid: what it names has ended.
+    Ended,
+    /// The token is not valid for the provider. The cause is counted and logged.
+    Refused,
+    /// The token is valid, and the providers of its organization have used up their quota.
+    OverQuota(RateLimitStatus),
+}
+
+/// Ends what a logout token names. An unknown account, and a token that was used before, change nothing.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].
@@ -31,24 +44,31 @@ pub async fn log_out(
     provider: IdentityProviderId,
     token: &str,
     (request, origin): (RequestId, Origin),
-) -> Result<bool, Error> {
-    let Some((tenant, claims)) = services.judge_logout(provider, token).await? else { return Ok(false) };
+) -> Result<LogoutResult, Error> {
+    let Some((tenant, claims)) = services.judge_logout(provider, token).await? else {
+        return Ok(LogoutResult::Refused);
+    };
+    let rate_limit = services.limits.admit_logout(tenant.organization, services.clock.now());
+    if !rate_limit.admitted {
+        return Ok(LogoutResult::OverQuota(rate_limit));
+    }
     let plan = async |at: Timestamp| {
         let key = IdempotencyKey::from_logout(provider, &claims.token_id);
         if services.store.replay(tenant, &key, at).await?.is_some() {
-            return Ok(Attempt::Done(vec![]));
+            return Ok(Attempt::Done(None));
         }
         let logout = LogoutRequest { services, tenant, provider, claims: &claims, request, origin: &origin };
         let Logout { change, sessions, .. } = logout.plan(at).await?;
-        let Some(mut change) = change.finish() else { return Ok(Attempt::Done(vec![])) };
+        let Some(mut change) = change.finish() else { return Ok(Attempt::Done(None)) };
         change.replay = Some(services.seal_mark(tenant, key, at)?);
-        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), sessions))
+        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), Some(sessions)))
     };
-    for session in services.retry(plan).await? {
-        services.auth.forget(session);
+    // Tokens that end nothing leave the caches, which all tenants share.
+    if let Some(sessions) = services.retry(plan).await? {
+        sessions.into_iter().for_each(|session| services.auth.forget(session));
+        services.tokens.forget_rights();
     }
-    services.tokens.forget_rights();
-    Ok(true)
+    Ok(LogoutResult::Ended)
 }
 
 /// The effect of a logout.
@@ -76,20 +96,26 @@ impl LogoutRequest<'_> {
     async fn plan(&self, at: Timestamp) -> Result<Logout, Error> {
         let mut logout = Logout { subject: self.claims.subject.clone(), ..Logout::default() };
         if let Some(session_id) = &self.claims.session_id {
-            self.end_sessions(session_id, &mut logout, at).await?;
+            let sessions = rows::api_keys::sessions_of_sid(self.provider, session_id, &PageRequest::ALL);
+            let sessions = self.services.store.entries(self.tenant, sessions).await?;
+            self.end_sessions(sessions, &mut logout, at)?;
         }
         if let Some(subject) = logout.subject.clone() {
-            self.end_tokens(&subject, &mut logout, at).await?;
+            self.end_account(&subject, &mut logout, at).await?;
         }
         Ok(logout)
     }
 
-    /// Revokes the sessions that came from one session at the provider. They are few, so one page contains all of them.
-    async fn end_sessions(&self, session_id: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
-        let sessions = rows::api_keys::sessions_of_sid(self.provider, session_id, &PageRequest::ALL);
-        for session in self.services.store.entries(self.tenant, sessions).await? {
+    /// Revokes those sessions that came from the provider and the account. There are few.
+    fn end_sessions(
+        &self,
+        sessions: Vec<Versioned<ApiKey>>,
+        logout: &mut Logout,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        for session in sessions {
             let is_named = logout.subject.is_none() || session.value.identity_subject == logout.subject;
-            if !is_named {
+            if !is_named || session.value.identity_provider_id != Some(self.provider) {
                 continue;
             }
             logout.subject.clone_from(&session.value.identity_subject);
@@ -103,15 +129,21 @@ impl LogoutRequest<'_> {
         Ok(())
     }
 
-    /// Stores the logout in the link of the account, so that the bearer tokens of the account are refused. Unless the
-    /// logout token names a session at the provider, this ends all sessions of the account too.
-    async fn end_tokens(&self, subject: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
+    /// Refuses the bearer tokens of the account, and ends its sessions unless the token names one.
+    async fn end_account(&self, subject: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
         let account = IdentityLink::id_of(self.provider, subject);
         let Some(link) = self.services.store.row::<IdentityLink>(self.tenant, account).await? else {
             return Ok(());
         };
         let person = self.services.store.row::<Employee>(self.tenant, link.value.employee_id).await?;
         let Some(person) = person else { return Ok(()) };
+        if self.claims.session_id.is_none() {
+            // They are revoked, and not compared with the time of issue, which is one of the provider's clock.
+            let page = PageRequest { limit: READ_SESSIONS_OF_PERSON, after: None };
+            let sessions = rows::api_keys::sessions_of(person.value.id, true, &page);
+            let sessions = self.services.store.entries(self.tenant, sessions).await?;
+            self.end_sessions(sessions, logout, at)?;
+        }
         if let Some((state, audit)) = link.value.log_out(&person.value, self.claims, at) {
             let time = at.max(state.updated_at);
             let writes = vec![Write::put(&Row::at_version(state, link.version))];

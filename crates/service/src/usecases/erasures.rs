@@ -52,7 +52,7 @@ pub async fn create(
     let plan = async |at: Timestamp| {
         let tenant = context.caller.tenant;
         let employee = services.find_stored::<Employee>(context, id).await?;
-        let draft = context.validate_update(employee.version, || draft.clone())?;
+        let draft = context.validate_update(employee.shown_version(), || draft.clone())?;
         let decision = employee.value.erase(draft, at)?;
         let origin = ErasureOrigin {
             id: services.id(at),

@@ -19,6 +19,7 @@ use serde::Serialize;
 use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::identity_proofs::{find_holders, proof_writes};
+use crate::context::provider_requests::read_keys;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
@@ -53,8 +54,8 @@ impl IdentityCheck {
 /// `POST /identity-providers/{id}/check`: checks a provider, and records what the check proves.
 ///
 /// # Errors
-/// Not found, invalid fields, no admin-level key of the organization, a value that another provider has proven; see
-/// [`Error`].
+/// Not found, invalid fields, no admin-level key of the organization, a proof by a key with less access than the
+/// provider gives, a value that another provider has proven; see [`Error`].
 pub async fn check(
     services: &Services,
     context: &RequestContext,
@@ -67,7 +68,7 @@ pub async fn check(
     let tenant = context.caller.tenant;
     let provider = services.find_stored::<IdentityProvider>(context, id).await?;
     let token = context.validate_update(provider.version, || parse_check(body))?;
-    let mut evidence = collect_evidence(services, tenant, &provider.value, token.as_ref()).await;
+    let mut evidence = collect_evidence(services, tenant, &provider.value, token.as_ref()).await?;
     // Values that a change takes from the provider meanwhile are not recorded.
     let values = provider.value.judge(&mut evidence);
     let plan = async |at: Timestamp| {
@@ -75,7 +76,7 @@ pub async fn check(
         context.check_preconditions(provider.version)?;
         let unproven_values = provider.value.select_unproven(&values);
         let holders = find_holders(services, &provider.value.proof_ids_of(&unproven_values)).await?;
-        let Some(decision) = provider.value.prove(tenant, &values, &holders, at)? else {
+        let Some(decision) = provider.value.prove(tenant, &values, &holders, Some(&context.caller), at)? else {
             let answer = render(&IdentityCheck::new(&evidence, &provider.value))?;
             return Ok(ChangePlan::Unchanged(Reply::ok(answer, None)));
         };
@@ -97,7 +98,7 @@ async fn collect_evidence(
     tenant: Tenant,
     provider: &IdentityProvider,
     token: Option<&Secret>,
-) -> ProviderEvidence {
+) -> Result<ProviderEvidence, Error> {
     let mut evidence = ProviderEvidence::default();
     let fetch = async |address: &str| {
         let document = services.identity_transport.fetch_document(tenant.organization, address).await;
@@ -108,15 +109,16 @@ async fn collect_evidence(
     let mut keys = None;
     if let Some(metadata) = metadata {
         let key_set = fetch(&metadata.jwks_uri).await;
-        keys = evidence.add_keys(&metadata.jwks_uri, key_set.as_deref().map_err(Clone::clone));
+        let for_keys = (evidence, metadata.jwks_uri);
+        (evidence, keys) = read_keys(&services.large_work, tenant.organization, for_keys, key_set).await?;
     }
     let read = async |domain| (domain, services.identity_transport.read_text_records(domain).await);
     for (domain, records) in join_all(provider.unproven_domains().map(read)).await {
         evidence.add_records(domain, records);
     }
     if let Some(token) = token {
-        let (rules, is_public) = (provider.token_rules(), provider.is_public_client());
-        evidence.add_token(token.reveal(), keys.as_ref(), &rules, is_public, services.clock.now());
+        let (rules, now) = (provider.token_rules(), services.clock.now());
+        evidence.add_token(token.reveal(), keys.as_ref(), &rules, provider.id, now);
     }
-    evidence
+    Ok(evidence)
 }

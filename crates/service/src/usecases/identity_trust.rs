@@ -68,7 +68,7 @@ pub async fn trust_domain(
         if let Some((holder, id)) = holders.values().find(|(_, id)| *id != provider.id) {
             return Err(UntrustedDomain::Taken { organization: holder.organization, provider: *id });
         }
-        let decision = provider.prove(tenant, &values, &holders, at).map_err(Error::from)?;
+        let decision = provider.prove(tenant, &values, &holders, None, at).map_err(Error::from)?;
         let trusted_domain = |is_new| TrustedDomain { domain: domain.clone(), provider: provider.id, is_new };
         let version = provider_rows.iter().find(|row| row.value.id == provider.id).map(|row| row.version);
         let (Some(decision), Some(version)) = (decision, version) else {

@@ -167,10 +167,14 @@ pub async fn update(
             find_added_references(patch.objectives.as_deref(), &visible_summary.included_objective_ids);
         let observations =
             find_added_references(patch.observations.as_deref(), &visible_summary.included_observation_ids);
-        let references =
-            references(services, context, BTreeSet::new(), &objectives, &observations, &patch).await?;
-        let decision =
-            summary.value.update(&visible_summary, patch, &references, context.caller.bound_to(), at)?;
+        let (references, organization) = tokio::try_join!(
+            references(services, context, BTreeSet::new(), &objectives, &observations, &patch),
+            organization::load(services, context)
+        )?;
+        let editor = context.caller.bound_to();
+        let needs_approval =
+            summary.value.needs_approval_from_others(&context.caller, organization.value.summary_review);
+        let decision = summary.value.update(&visible_summary, patch, &references, editor, needs_approval, at)?;
         Ok((summary, decision.map(PendingChange::new)))
     };
     services.update(context, decide).await

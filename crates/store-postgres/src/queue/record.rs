@@ -144,12 +144,16 @@ impl<'r> RecordBuilder<'r> {
             ("delivery_id", sql.many(Type::Id, jobs().map(announced_id))),
         ];
         let health = || slice.health.iter().map(|(_, delta)| delta);
-        let word = |delta: &HealthDelta| SqlValue::Text(delta.last_status.word().to_owned());
+        let shown_time = |delta: &HealthDelta| time(delta.shown.map(|(at, _)| at));
+        let shown_word = |delta: &HealthDelta| {
+            let word = delta.shown.map(|(_, status)| status.word().to_owned());
+            word.map_or(SqlValue::Null(Type::Text), SqlValue::Text)
+        };
         let deltas = vec![
             ("tenant_id", sql.ids(slice.health.iter().map(|((tenant, _), _)| tenant.to_bytes()))),
             ("id", sql.ids(slice.health.iter().map(|((_, webhook), _)| webhook.to_bytes()))),
-            ("last_at", sql.many(Type::Time, health().map(|delta| SqlValue::Time(delta.last_at)))),
-            ("last_status", sql.many(Type::Text, health().map(word))),
+            ("last_at", sql.many(Type::Time, health().map(shown_time))),
+            ("last_status", sql.many(Type::Text, health().map(shown_word))),
             ("ends_streak", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_streak)))),
             (
                 "failures",
@@ -358,8 +362,9 @@ fn health_sets() -> String {
         "failures = CASE WHEN p.ends_streak THEN p.failures \
          ELSE LEAST(COALESCE(w.failures, 0) + p.failures, {MOST}) END, \
          failing_since = CASE WHEN p.ends_streak THEN p.since ELSE LEAST(w.failing_since, p.since) END, \
-         last_delivery_status = CASE WHEN w.last_delivery_at > p.last_at THEN w.last_delivery_status \
-         ELSE p.last_status END, last_delivery_at = GREATEST(w.last_delivery_at, p.last_at), \
+         last_delivery_status = CASE WHEN p.last_at IS NULL OR w.last_delivery_at > p.last_at \
+         THEN w.last_delivery_status ELSE p.last_status END, \
+         last_delivery_at = GREATEST(w.last_delivery_at, p.last_at), \
          is_failing = CASE WHEN p.ends_streak THEN p.is_failing \
          ELSE COALESCE(w.is_failing, false) OR p.is_failing END, failing_due = COALESCE(w.failing_due, \
          CASE WHEN w.is_failing THEN NULL ELSE p.fails_at END, p.fails_again_at)",

@@ -18,21 +18,22 @@ use crate::store::PostgresStore;
 const WINDOW: &str = "window";
 
 impl PostgresStore {
-    /// Reads the figures of the attempts in a time range, and of the queue.
+    /// Reads the figures of the attempts in a time range, and of the queue. `without_hidden` is a condition on both.
     pub(super) async fn figures(
         &self,
-        tenant: Tenant,
-        webhook: WebhookId,
+        (tenant, webhook): (Tenant, WebhookId),
         range: (Timestamp, Timestamp),
+        without_hidden: &str,
     ) -> Read<LogFigures> {
         let rows = self
-            .slowly(tenant, &[WINDOW.to_owned()], &attempts(tenant, webhook, range), |row| {
+            .slowly(tenant, &[WINDOW.to_owned()], &attempts((tenant, webhook), range, without_hidden), |row| {
                 let mut figures = LogFigures::default();
                 add_figure(row, &mut figures)?;
                 Ok(figures)
             })
             .await?;
-        let mut figures = self.find(&queue(tenant, webhook), read_queue).await?.unwrap_or_default();
+        let mut figures =
+            self.find(&queue(tenant, webhook, without_hidden), read_queue).await?.unwrap_or_default();
         for row in rows {
             figures.counts.extend(row.counts);
             figures.durations.extend(row.durations);
@@ -42,14 +43,18 @@ impl PostgresStore {
 }
 
 /// Builds the query for the attempts. The index of the subscription contains every column that the query reads.
-fn attempts(tenant: Tenant, webhook: WebhookId, (since, until): (Timestamp, Timestamp)) -> Sql {
+fn attempts(
+    (tenant, webhook): (Tenant, WebhookId),
+    (since, until): (Timestamp, Timestamp),
+    without_hidden: &str,
+) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
     let (since, until) = (sql.bind(SqlValue::Time(since)), sql.bind(SqlValue::Time(until)));
     let statuses: Vec<_> = Status::words().iter().map(|word| format!("'{word}'")).collect();
     let from = format!(
         "FROM deliveries WHERE tenant_id = {tenant} AND webhook_id = {webhook} AND status IN ({}) \
-         AND attempted_at >= {since} AND attempted_at < {until}",
+         AND attempted_at >= {since} AND attempted_at < {until}{without_hidden}",
         statuses.join(", ")
     );
     let too_late = FailureReason::TooLate.word();
@@ -63,10 +68,11 @@ fn attempts(tenant: Tenant, webhook: WebhookId, (since, until): (Timestamp, Time
 
 /// Builds the query for the queue. It counts at most [`MAX_QUEUED_COUNT`] rows, and reads the first row of two
 /// indexes.
-fn queue(tenant: Tenant, webhook: WebhookId) -> Sql {
+fn queue(tenant: Tenant, webhook: WebhookId, without_hidden: &str) -> Sql {
     let mut sql = Sql::default();
     let (tenant, webhook) = (sql.tenant(tenant), sql.id(webhook.to_bytes()));
-    let queue_source = format!("FROM delivery_jobs WHERE tenant_id = {tenant} AND webhook_id = {webhook}");
+    let queue_source =
+        format!("FROM delivery_jobs WHERE tenant_id = {tenant} AND webhook_id = {webhook}{without_hidden}");
     sql.push(&format!(
         "SELECT (SELECT count(*) FROM (SELECT 1 {queue_source} LIMIT {MAX_QUEUED_COUNT}) AS counted), \
          (SELECT event_id {queue_source} ORDER BY event_id LIMIT 1), \

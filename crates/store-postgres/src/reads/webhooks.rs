@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::event::Event;
+use candor_domain::event::{Event, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
@@ -13,7 +13,7 @@ use candor_port_storage::Versioned;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter, Webhooks};
 use candor_tables::flat::{CellReader, Reader, SqlValue, Stored};
-use candor_tables::rows::{JOB_TABLE, read_job};
+use candor_tables::rows::{JOB_TABLE, read_job, without_types};
 use futures_util::future::try_join_all;
 
 use super::redelivery;
@@ -79,8 +79,9 @@ impl Webhooks for PostgresStore {
         tenant: Tenant,
         webhook: WebhookId,
         range: (Timestamp, Timestamp),
+        hidden: &[EventType],
     ) -> Read<LogFigures> {
-        self.figures(tenant, webhook, range).await
+        self.figures((tenant, webhook), range, &without_types(hidden)).await
     }
 
     async fn queued_delivery(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {

@@ -15,24 +15,29 @@ use crate::text::Draft;
 /// Parameter that the error names if the statistics exceed the limits of slow reads.
 pub(super) const WINDOW: &str = "window";
 
-/// Reads the figures of the attempts in a time range, and of the queue.
+/// Reads the figures of the attempts in a time range, and of the queue. `without_hidden` is a condition on both.
 pub(super) fn read(
     db: &mut Db,
-    tenant: Tenant,
-    webhook: WebhookId,
+    (tenant, webhook): (Tenant, WebhookId),
     range: (Timestamp, Timestamp),
+    without_hidden: &str,
 ) -> Result<LogFigures, StorageError> {
     let mut queue = Draft::default();
     queue.add("SELECT (SELECT count(*) FROM (SELECT 1");
-    of_queue(&mut queue, tenant, webhook).add(&format!(" LIMIT {MAX_QUEUED_COUNT})), (SELECT event_id"));
-    of_queue(&mut queue, tenant, webhook).add(" ORDER BY event_id LIMIT 1), (SELECT due_at");
-    of_queue(&mut queue, tenant, webhook).add(" AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)");
+    of_queue(&mut queue, tenant, webhook)
+        .add(without_hidden)
+        .add(&format!(" LIMIT {MAX_QUEUED_COUNT})), (SELECT event_id"));
+    of_queue(&mut queue, tenant, webhook).add(without_hidden).add(" ORDER BY event_id LIMIT 1), (SELECT due_at");
+    of_queue(&mut queue, tenant, webhook)
+        .add(without_hidden)
+        .add(" AND due_at IS NOT NULL ORDER BY due_at LIMIT 1)");
     let mut figures = db.first(queue.finish(), read_queue)?.unwrap_or_default();
     let mut attempts = Draft::default();
     attempts.add("SELECT 0, attempted_at / 3600000 AS hour, status, failure, count(*)");
-    of_log(&mut attempts, tenant, webhook, range).add(" GROUP BY 2, 3, 4 UNION ALL ");
+    of_log(&mut attempts, tenant, webhook, range).add(without_hidden).add(" GROUP BY 2, 3, 4 UNION ALL ");
     attempts.add("SELECT 1, response_duration_ms, NULL, NULL, count(*)");
     of_log(&mut attempts, tenant, webhook, range)
+        .add(without_hidden)
         .with(" AND failure IS NOT ", FailureReason::TooLate.word())
         .add(" GROUP BY 2");
     db.rows(attempts.finish(), |row| Ok(add_figure(row, &mut figures)?))?;

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
-use candor_domain::event::Event;
+use candor_domain::event::{Event, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
@@ -13,6 +13,7 @@ use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter, W
 use candor_port_storage::{StorageError, Versioned};
 use candor_tables::flat::{CellReader, Reader, Stored};
 use candor_tables::read::read_versioned;
+use candor_tables::rows::without_types;
 
 use super::{log_figures, redelivery};
 use crate::sql::row::tenant_of;
@@ -48,9 +49,12 @@ impl Webhooks for SqliteStore {
         tenant: Tenant,
         webhook: WebhookId,
         range: (Timestamp, Timestamp),
+        hidden: &[EventType],
     ) -> Read<LogFigures> {
         let conditions = vec![log_figures::WINDOW.to_owned()];
-        self.slowly(tenant, conditions, move |db| log_figures::read(db, tenant, webhook, range)).await
+        let without_hidden = without_types(hidden);
+        self.slowly(tenant, conditions, move |db| log_figures::read(db, (tenant, webhook), range, &without_hidden))
+            .await
     }
 
     async fn queued_delivery(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {

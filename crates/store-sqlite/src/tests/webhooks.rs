@@ -191,7 +191,7 @@ fn recorded_deliveries_are_found_by_primary_key() {
     ];
     let delta = HealthDelta {
         last_at: make.tick(),
-        last_status: Status::Failed,
+        shown: None,
         ends_streak: false,
         streak: Streak::default(),
         fails_at: None,

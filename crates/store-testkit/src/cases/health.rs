@@ -43,7 +43,8 @@ async fn read_subscription(world: &CaseContext, subscription: &Subscription) -> 
 
 /// Returns the expected subscription after a delta.
 fn expected_after(before: &Subscription, delta: HealthDelta) -> Subscription {
-    let subscription = before.after_delivery(delta.last_status, delta.last_at);
+    let subscription =
+        delta.shown.map_or_else(|| before.clone(), |(at, status)| before.after_delivery(status, at));
     let failing_due = before.failing_due.or_else(|| delta.fails_from(before.streak));
     Subscription { streak: delta.apply_to(before.streak), failing_due, ..subscription }
 }
@@ -59,6 +60,7 @@ fn random_attempts(world: &CaseContext) -> HealthDelta {
             Status::Success
         };
         let delta = HealthDelta::from_attempt(outcome, status, world.random.chance(80), time);
+        let delta = if world.random.chance(30) { delta.hide() } else { delta };
         if delta.streak.failures > 0 && world.random.chance(30) { delta.mark_failing() } else { delta }
     };
     (0..world.random.number_below(4)).fold(one(), |delta, _| delta.and(one()))

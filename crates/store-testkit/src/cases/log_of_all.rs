@@ -96,7 +96,8 @@ async fn log_of_all_belongs_to_one_tenant(world: CaseContext) {
         let list = lists::all_deliveries(place, &ids, AllDeliveriesFilter::default());
         list.must_show(Sort::descending_by(SortBy::AttemptedAt), 2, log, |_| true, "own log").await;
     }
-    let other = world.store.log_figures(worlds[1].tenant, ids[0], (Timestamp::from_millis(0), world.now())).await;
+    let other =
+        world.store.log_figures(worlds[1].tenant, ids[0], (Timestamp::from_millis(0), world.now()), &[]).await;
     assert_eq!(other.unwrap(), LogFigures::default());
 }
 
@@ -128,7 +129,7 @@ async fn log_figures_match_the_attempts(world: CaseContext) {
     world.log_deliveries(&to, &all).await;
     let (first, second) = (world.delivery_at(time(1), &to), world.delivery_at(time(2), &to));
     world.enqueue(&[first, second]).await;
-    let mut figures = world.store.log_figures(world.tenant, to.id, (time(0), time(7_200))).await.unwrap();
+    let mut figures = world.store.log_figures(world.tenant, to.id, (time(0), time(7_200)), &[]).await.unwrap();
     figures.counts.sort_by_key(|count| (count.hour, count.failure.map(|reason| reason as u8)));
     figures.durations.sort_unstable();
     let number = hour.millis() / 3_600_000;
@@ -147,6 +148,17 @@ async fn log_figures_match_the_attempts(world: CaseContext) {
         next_due_at: Some(time(1)),
     };
     assert_eq!(figures, expected_figures);
+    let range = (time(0), time(7_200));
+    let figures_without =
+        async |hidden: &[EventType]| world.store.log_figures(world.tenant, to.id, range, hidden).await.unwrap();
+    let kinds = [all[0].event_type, first.event_type, second.event_type];
+    assert_eq!(
+        figures_without(&kinds).await,
+        LogFigures::default(),
+        "all attempts and deliveries have these types"
+    );
+    let without_others = figures_without(&[EventType::TestPing]).await;
+    assert_eq!((without_others.counts.len(), without_others.queued), (3, 2), "none has this type");
 }
 
 async fn only_filters_without_an_index_need_a_slot(world: CaseContext) {
@@ -166,6 +178,6 @@ async fn only_filters_without_an_index_need_a_slot(world: CaseContext) {
     let log = DeliveryFilter { event_type: Some(EventType::TestPing), ..DeliveryFilter::default() };
     let slow = read(&AllDeliveriesFilter { log, ..AllDeliveriesFilter::default() }).await;
     assert!(matches!(slow, Err(StorageError::TooSlow(_))), "{slow:?}");
-    let figures = world.store.log_figures(world.tenant, to.id, (world.now(), world.now())).await;
+    let figures = world.store.log_figures(world.tenant, to.id, (world.now(), world.now()), &[]).await;
     assert!(matches!(figures, Err(StorageError::TooSlow(_))), "{figures:?}");
 }

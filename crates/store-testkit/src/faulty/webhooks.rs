@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_domain::event::Event;
+use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::people::invitation::MailCounter;
 use candor_domain::time::{Date, Timestamp};
@@ -41,8 +41,9 @@ impl<S: Storage + ?Sized> Webhooks for Faulty<S> {
         tenant: Tenant,
         webhook: WebhookId,
         range: (Timestamp, Timestamp),
+        hidden: &[EventType],
     ) -> Read<LogFigures> {
-        self.run_call(FaultyCall::Get, self.store.log_figures(tenant, webhook, range)).await
+        self.run_call(FaultyCall::Get, self.store.log_figures(tenant, webhook, range, hidden)).await
     }
     async fn queued_delivery(&self, tenant: Tenant, webhook: WebhookId, event: EventId) -> Read<Option<Job>> {
         self.run_call(FaultyCall::Get, self.store.queued_delivery(tenant, webhook, event)).await

@@ -45,6 +45,7 @@ stored! {
         erased_at: Option<Time>,
         returned_at: Option<Time>,
         twin: Option<FlagColumn> = person.is_twin.then_some(true),
+        hold_changes: Option<Int> = Some(person.hold_changes),
     }
     derived {
         left_at: Option<Time> = person.left_at(),
@@ -55,6 +56,7 @@ stored! {
     fields {
         is_hris_managed: connector_id.is_some(),
         is_twin: twin.unwrap_or_default(),
+        hold_changes: hold_changes.unwrap_or_default(),
         hold: hold_reason.zip(held_at).map(|(reason, held_at)| Hold { reason, held_at }),
     }
     table Table {

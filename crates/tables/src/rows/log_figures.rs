@@ -1,5 +1,6 @@
 //! Rows of the statistics of a delivery log, which both stores read in the same form.
 
+use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_domain::webhook::{AttemptCount, FailureReason, LogFigures, Status};
 
@@ -29,4 +30,15 @@ pub fn add_figure(row: &mut dyn CellReader, figures: &mut LogFigures) -> Result<
     let is_success = status.as_deref() == Some(Status::Success.word());
     figures.counts.push(AttemptCount { hour: key, is_success, failure, count });
     Ok(())
+}
+
+/// Returns the condition that leaves out attempts and queued deliveries of events of these types: SQL behind other
+/// conditions, empty if there are no types.
+#[must_use]
+pub fn without_types(hidden: &[EventType]) -> String {
+    if hidden.is_empty() {
+        return String::new();
+    }
+    let words: Vec<_> = hidden.iter().map(|kind| format!("'{}'", kind.word())).collect();
+    format!(" AND event_type NOT IN ({})", words.join(", "))
 }

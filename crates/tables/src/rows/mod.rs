@@ -51,7 +51,7 @@ pub mod sync_issues;
 pub mod webhooks;
 
 pub use deliveries::{JOB_TABLE, read_job};
-pub use log_figures::add_figure;
+pub use log_figures::{add_figure, without_types};
 pub use request_counts::request_count;
 
 use crate::flat::{Column, Type};

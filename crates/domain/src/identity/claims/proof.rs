@@ -1,31 +1,37 @@
-//! Proof by a token that an admin posts: which client id and which audiences belong to the organization.
+//! Proof by a token that an admin posts: which audiences belong to the organization.
 
 use super::{IdExpectation, TokenRules};
+use crate::id::IdentityProviderId;
 use crate::identity::flaw::TokenFlaw;
-use crate::identity::token::VerifiedToken;
+use crate::identity::strict_json::{text, texts};
+use crate::identity::token::{TokenKind, VerifiedToken};
+use crate::json::Value;
 use crate::time::Timestamp;
 
-/// Values of a provider that a token proves.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TokenProof {
-    /// `true` if the token proves the client id.
-    pub has_client_id: bool,
-    /// Audiences that the token proves, in the order of the provider.
-    pub audiences: Vec<String>,
-}
+/// Claims in which a token names the provider that it proves audiences for. Only an administrator of the issuer adds a claim,
+/// a role or a scope; other claims are texts that users or clients choose.
+const NAMING_CLAIMS: [&str; 4] = ["candor_provider", "roles", "scope", "scp"];
+/// Claims with the client to which a token was issued: those of the standards, and those of Okta and Entra ID.
+const CLIENT_CLAIMS: [&str; 4] = ["azp", "client_id", "cid", "appid"];
 
 impl VerifiedToken {
-    /// Returns the values that the token proves: as a bearer token its audiences, as an ID token the client id of a
-    /// public client. The client id of a confidential client is proven by a sign-in with its secret only.
+    /// Returns the audiences that the token proves as a bearer token, in the order of the provider.
+    ///
+    /// No token proves a client id. Everybody who may sign in to a program of another organization has ID tokens for the
+    /// client id of the program, which is also their audience. So a token that was issued to its audience proves nothing.
+    /// A sign-in proves the client id: the provider sends the code to an address that only the owner of the client sets.
+    ///
+    /// Each user of a company also has access tokens for its programs. So a token that proves an audience names the provider.
     ///
     /// # Errors
-    /// Returns the cause for which the token is neither a bearer token nor an ID token of the provider.
+    /// Returns the cause for which the token is neither a bearer token nor an ID token of the provider, or
+    /// [`TokenFlaw::UnnamedProvider`].
     pub fn to_proof(
         &self,
         rules: &TokenRules,
-        is_public_client: bool,
+        provider: IdentityProviderId,
         now: Timestamp,
-    ) -> Result<TokenProof, TokenFlaw> {
+    ) -> Result<Vec<String>, TokenFlaw> {
         let bearer = self.to_bearer(rules, now);
         let login = self.to_id(rules, IdExpectation::default(), now);
         if let (Err(bearer_flaw), Err(login_flaw)) = (&bearer, &login) {
@@ -34,10 +40,30 @@ impl VerifiedToken {
             return Err(if *bearer_flaw == TokenFlaw::Audience { *login_flaw } else { *bearer_flaw });
         }
         let token_audiences = bearer.map_or_else(|_| vec![], |claims| claims.audiences);
-        let is_proven = |audience: &&String| **audience != rules.client_id && token_audiences.contains(audience);
-        Ok(TokenProof {
-            has_client_id: is_public_client && login.is_ok(),
-            audiences: rules.audiences.iter().filter(is_proven).cloned().collect(),
+        let is_proven = |audience: &&String| {
+            **audience != rules.client_id && token_audiences.contains(audience) && !self.is_issued_to(audience)
+        };
+        let audiences: Vec<_> = rules.audiences.iter().filter(is_proven).cloned().collect();
+        if audiences.is_empty() || self.names(provider) { Ok(audiences) } else { Err(TokenFlaw::UnnamedProvider) }
+    }
+
+    /// Returns `true` if one of [`NAMING_CLAIMS`], a text or a list, has the id of the provider.
+    fn names(&self, provider: IdentityProviderId) -> bool {
+        let id = provider.to_string();
+        NAMING_CLAIMS.iter().any(|name| match self.claims.get(name) {
+            Some(Value::Text(words)) => words.split(' ').any(|word| word == id),
+            Some(Value::List(_)) => texts(&self.claims, name).is_some_and(|words| words.contains(&id.as_str())),
+            Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => false,
         })
+    }
+
+    /// Returns `true` if the audience may be the client to which the token was issued, as in an ID token.
+    fn is_issued_to(&self, audience: &str) -> bool {
+        let client = CLIENT_CLAIMS.iter().find_map(|name| text(&self.claims, name));
+        match (self.header.kind, client) {
+            (_, Some(client)) => client == audience,
+            (TokenKind::Access, None) => false,
+            (TokenKind::Any | TokenKind::Logout, None) => true,
+        }
     }
 }

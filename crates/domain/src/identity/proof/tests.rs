@@ -1,5 +1,6 @@
 use super::super::tests::{AT, LATER, admin, provider};
 use super::*;
+use crate::access::{Permission, PermissionDenied, Permissions};
 use crate::id::OrganizationId;
 use ulid::Ulid;
 
@@ -23,13 +24,13 @@ fn proof_of_a_domain_leaves_the_status() {
     let provider = unproven_provider();
     let none = BTreeMap::new();
     let decision =
-        provider.prove(TENANT, &values(&["a.example", "c.example"], &[]), &none, LATER).unwrap().unwrap();
+        provider.prove(TENANT, &values(&["a.example", "c.example"], &[]), &none, None, LATER).unwrap().unwrap();
     assert_eq!((decision.audit.action, decision.state.status), ("identity_provider.prove", Status::Pending));
     assert_eq!(decision.events, [EventType::IdentityProviderUpdated]);
     assert_eq!(decision.state.domains.iter().map(|entry| entry.is_proven).collect::<Vec<_>>(), [true, false]);
     let proof_ids = decision.state.proof_ids();
     assert_eq!(proof_ids.into_iter().collect::<Vec<_>>(), [ProvableValue::Domain("a.example").proof_id()]);
-    assert_eq!(decision.state.prove(TENANT, &values(&["a.example"], &[]), &none, LATER), Ok(None));
+    assert_eq!(decision.state.prove(TENANT, &values(&["a.example"], &[]), &none, None, LATER), Ok(None));
 }
 
 #[test]
@@ -44,12 +45,28 @@ fn proven_audience_or_client_id_activates_a_pending_provider() {
         (&pending, "api://foreign", None),
         (&disabled_provider, "0oa1", Some(Status::Disabled)),
     ] {
-        let decision = provider.prove(TENANT, &values(&[], &[audience]), &none, LATER).unwrap();
+        let decision = provider.prove(TENANT, &values(&[], &[audience]), &none, None, LATER).unwrap();
         assert_eq!(decision.as_ref().map(|decision| decision.state.status), wanted, "{audience}");
         if let Some(decision) = decision {
             assert_eq!(decision.state.proven_audiences, [audience]);
         }
     }
+}
+
+#[test]
+fn proof_needs_the_access_that_the_provider_gives() {
+    let none = BTreeMap::new();
+    let pending = unproven_provider();
+    let few = Caller { scopes: Permissions::NONE.with(Permission::SettingsWrite), ..admin() };
+    let ending = Caller { expires_at: Some(LATER), ..admin() };
+    for proven in [values(&["a.example"], &[]), values(&[], &["0oa1"])] {
+        let prove = |caller: Option<&Caller>| pending.prove(TENANT, &proven, &none, caller, LATER);
+        for caller in [&few, &ending] {
+            assert_eq!(prove(Some(caller)), Err(DomainError::Denied(PermissionDenied::CannotGrant)), "{caller:?}");
+        }
+        assert!(prove(Some(&admin())).unwrap().is_some() && prove(None).unwrap().is_some());
+    }
+    assert_eq!(pending.prove(TENANT, &values(&[], &[]), &none, Some(&few), LATER), Ok(None), "nothing to prove");
 }
 
 #[test]
@@ -64,14 +81,15 @@ fn value_of_another_provider_is_a_conflict() {
     ] {
         for (tenant, visible_id) in [(TENANT, Some(OTHER.to_string())), (OTHER_TENANT, None)] {
             let holders = BTreeMap::from([(value.proof_id(), (tenant, OTHER))]);
-            let DomainError::Conflict(conflict) = provider.prove(TENANT, &values, &holders, LATER).unwrap_err()
+            let DomainError::Conflict(conflict) =
+                provider.prove(TENANT, &values, &holders, None, LATER).unwrap_err()
             else {
                 panic!("{field}");
             };
             assert_eq!((conflict.field.as_str(), conflict.conflicting_id), (field, visible_id));
         }
         let own = BTreeMap::from([(value.proof_id(), (TENANT, provider.id))]);
-        assert!(provider.prove(TENANT, &values, &own, LATER).is_ok(), "a proof of its own");
+        assert!(provider.prove(TENANT, &values, &own, None, LATER).is_ok(), "a proof of its own");
     }
 }
 

@@ -101,7 +101,8 @@ fn organization_signs_in_at_its_only_active_provider() {
     };
     for (providers, wanted) in [
         (vec![], None),
-        (vec![&public], None),
+        (vec![&public], Some("Okta")),
+        (vec![&public, &confidential], None),
         (vec![&disabled_provider], None),
         (vec![&confidential], Some("Okta")),
         (vec![&confidential, &confidential], None),

@@ -3,6 +3,7 @@ use super::super::{BODY_CHARS, TITLE_CHARS};
 use super::*;
 use crate::decision::Resource;
 use crate::json::Value;
+use crate::notification::{Recipients, Type};
 use ulid::Ulid;
 
 const PERSON: &str = "emp_00000000000000000000000002";
@@ -124,18 +125,25 @@ fn only_added_observations_are_checked() {
     let summary_before = Summary { included_observation_ids: vec![kept.id.unwrap()], ..summary(Status::Draft) };
     let with = |wanted: Vec<_>| Patch { observations: Some(wanted), ..Patch::default() };
     assert_eq!(
-        summary_before.update(&summary_before, with(vec![kept.clone()]), &References::default(), None, NOON),
+        summary_before.update(
+            &summary_before,
+            with(vec![kept.clone()]),
+            &References::default(),
+            None,
+            false,
+            NOON
+        ),
         Ok(None)
     );
     let both = with(vec![added, kept]);
     assert!(matches!(
-        summary_before.update(&summary_before, both, &References::default(), None, NOON),
+        summary_before.update(&summary_before, both, &References::default(), None, false, NOON),
         Err(DomainError::Unprocessable(_))
     ));
     let hidden_id = Id::from_ulid(Ulid(30));
     let hiding = Summary { archived_observation_ids: vec![hidden_id], ..summary_before };
     let emptied_summary =
-        hiding.update(&hiding, with(vec![]), &References::default(), None, NOON).unwrap().unwrap().state;
+        hiding.update(&hiding, with(vec![]), &References::default(), None, false, NOON).unwrap().unwrap().state;
     assert_eq!(emptied_summary.given_observation_ids(), [], "replacing the shown ids removes archived ones too");
 }
 
@@ -155,7 +163,7 @@ fn summary_update_keeps_ids_that_are_not_shown() {
     let references = References { observations: [(added.id.unwrap(), about)].into(), ..References::default() };
     let update = |wanted: Vec<_>| {
         let patch = Patch { observations: Some(wanted), ..Patch::default() };
-        summary_before.update(&visible_summary, patch, &references, None, NOON)
+        summary_before.update(&visible_summary, patch, &references, None, false, NOON)
     };
     assert_eq!(update(vec![seen]), Ok(None));
     let ids_after = |wanted: Vec<_>| update(wanted).unwrap().unwrap().state.given_observation_ids();
@@ -185,9 +193,33 @@ fn each_change_of_a_summary_fires_an_event() {
     ];
     for (text, events) in table {
         let summary_before = summary(Status::PendingReview);
-        let update_decision =
-            summary_before.update(&summary_before, patch(text), &References::default(), None, NOON).unwrap();
+        let update_decision = summary_before
+            .update(&summary_before, patch(text), &References::default(), None, false, NOON)
+            .unwrap();
         assert_eq!(update_decision.map(|decision| decision.events.len()), events, "{text}");
+    }
+}
+
+#[test]
+fn other_content_in_review_that_needs_approval_is_notified() {
+    for (status, needs_approval, text, is_notified) in [
+        (Status::PendingReview, true, r#"{"body":"Swapped."}"#, true),
+        (Status::PendingReview, true, r#"{"title":"Swapped"}"#, true),
+        (Status::PendingReview, true, r#"{"period_start":"2026-01-01","period_end":"2026-06-30"}"#, true),
+        (Status::PendingReview, true, r#"{"metadata":{"a":"b"}}"#, false),
+        (Status::PendingReview, false, r#"{"body":"Swapped."}"#, false),
+        (Status::Draft, true, r#"{"body":"Swapped."}"#, false),
+    ] {
+        let summary_before = summary(status);
+        let patch = Patch::parse(object(text)).resolve_with(&summary_before).unwrap();
+        let editor = summary_before.author_id;
+        let decision = summary_before
+            .update(&summary_before, patch, &References::default(), editor, needs_approval, NOON)
+            .unwrap()
+            .unwrap();
+        let sent: Vec<_> = decision.notices.iter().map(|notice| (notice.kind, notice.to)).collect();
+        let expected = (Type::SummaryChanged, Recipients::ManagerOf(summary_before.employee_id));
+        assert_eq!(sent, if is_notified { vec![expected] } else { vec![] }, "{status:?} {text}");
     }
 }
 
@@ -212,7 +244,8 @@ fn fixed_summary_refuses_any_update() {
     for status in [Status::Approved, Status::Shared, Status::Archived] {
         let summary_before = summary(status);
         let patch = Patch::parse(object(r#"{"title":null,"whatever":1}"#)).resolve_with(&summary_before).unwrap();
-        let error = summary_before.update(&summary_before, patch, &References::default(), None, NOON).unwrap_err();
+        let error =
+            summary_before.update(&summary_before, patch, &References::default(), None, false, NOON).unwrap_err();
         assert_eq!(error, DomainError::transition("status", status.word(), "update"));
     }
     assert!(Patch::parse(object(r#"{"title":null}"#)).resolve_with(&summary(Status::PendingReview)).is_err());
@@ -230,10 +263,10 @@ fn external_id_of_another_summary_is_a_conflict() {
     assert_eq!(Summary::create(other, draft, &references, NOON).unwrap_err(), conflict);
     let patch = || Patch::parse(object(r#"{"external_id":"crm-7"}"#)).resolve_with(&first_summary).unwrap();
     assert_eq!(
-        first_summary.update(&first_summary, patch(), &references, None, NOON),
+        first_summary.update(&first_summary, patch(), &references, None, false, NOON),
         Ok(None),
         "it keeps its own"
     );
     let another = Summary { id: other, external_id: None, ..first_summary.clone() };
-    assert_eq!(another.update(&another, patch(), &references, None, NOON).unwrap_err(), conflict);
+    assert_eq!(another.update(&another, patch(), &references, None, false, NOON).unwrap_err(), conflict);
 }

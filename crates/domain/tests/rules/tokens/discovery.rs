@@ -1,7 +1,7 @@
 //! Discovery documents: each flaw is reported, and all flaws of a document together.
 
 use candor_domain::identity::discovery::{ADDRESS_CHARS, ClientAuthentication, DiscoveryFlaw, ProviderMetadata};
-use candor_domain::identity::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES};
+use candor_domain::identity::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES};
 use serde_json::{Value, json};
 
 use super::{ISSUER, with, without};
@@ -93,7 +93,7 @@ fn all_flaws_of_a_document_are_told_together() {
 
 #[test]
 fn document_that_is_no_object_is_refused() {
-    let large = format!("{{{}}}", " ".repeat(MAX_DOCUMENT_BYTES));
+    let large = format!("{{{}}}", " ".repeat(MAX_SMALL_DOCUMENT_BYTES));
     for (text, flaw) in [
         ("", DocumentFlaw::NotAnObject),
         ("<html>", DocumentFlaw::NotAnObject),

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use candor_domain::audit::Origin;
+use candor_domain::identity::claims::LOGOUTS_PER_MINUTE;
 use candor_service::Services;
 use candor_service::usecases::bearer;
 use serde_json::{Value, json};
 
 use super::{SUBJECT, TokenStage, status_of, token};
 use crate::identity_check::{sign, signing_key};
+use crate::sign_in::{self, Stage};
 use crate::stores::every_store;
 use crate::support::TestApi;
 
@@ -56,7 +58,7 @@ async fn end_of_a_token_is_seen_by_every_instance_within_a_second() {
 }
 
 /// Sends a logout token with these claims.
-async fn log_out(world: &TestApi, provider: &str, changes: Value) -> crate::support::TestResponse {
+pub(crate) async fn log_out(world: &TestApi, provider: &str, changes: Value) -> crate::support::TestResponse {
     let event = json!({"http://schemas.openid.net/event/backchannel-logout": {}});
     let mut claims = json!({"aud": "0oa1", "exp": null, "events": event, "jti": "j1"});
     for (name, value) in changes.as_object().unwrap() {
@@ -69,13 +71,16 @@ async fn log_out(world: &TestApi, provider: &str, changes: Value) -> crate::supp
     request.body(format!("logout_token={text}")).send().await
 }
 
-/// Creates a stage whose client id is proven too.
+/// Creates a stage whose client id is proven too, by a sign-in.
 async fn begin_with_client(world: &TestApi) -> TokenStage {
     let stage = TokenStage::begin(world, json!({})).await;
-    let header = json!({"alg": "EdDSA", "kid": "1"}).to_string();
-    let id_token = sign(&header, &super::claims(world, &json!({"aud": "0oa1"})).to_string(), &signing_key());
-    let check = world.post(&format!("{}/check", stage.path()), json!({"token": id_token})).await;
-    assert!(check.json()["proven"].as_array().unwrap().contains(&json!("0oa1")), "{}", check.text());
+    let sign_in = Stage { provider: stage.provider.clone(), person: stage.person.clone() };
+    let begun = sign_in::begin(world, json!({"identity_provider_id": stage.provider}), None).await;
+    sign_in::grant(world, &begun, &json!({}));
+    let address =
+        sign_in.come_back(world, &[("state", &begun.query["state"]), ("code", "c0de")], &begun.cookie).await;
+    let proven = world.get(&stage.path()).await.json()["proven_audiences"].clone();
+    assert!(proven.as_array().unwrap().contains(&json!("0oa1")), "{address}: {proven}");
     stage
 }
 
@@ -152,18 +157,38 @@ async fn wrong_logout_token_is_400_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn wrong_logout_tokens_have_a_quota_and_valid_ones_none() {
+async fn wrong_logout_tokens_have_a_quota_and_keep_out_no_valid_one() {
     let world = TestApi::new().await;
     let stage = begin_with_client(&world).await;
-    for number in 0..70 {
-        assert_eq!(log_out(&world, &stage.provider, json!({"jti": format!("j{number}")})).await.status, 200);
-    }
     for _ in 0..60 {
         assert_eq!(log_out(&world, &stage.provider, json!({"aud": "0oa2"})).await.status, 400);
     }
     assert_eq!(log_out(&world, &stage.provider, json!({"aud": "0oa2"})).await.status, 429);
+    assert_eq!(status_of(&world, "cdr_live_wrong").await, 429, "the address is that of a stranger, too");
+    let text = token(&world, json!({}));
+    for number in 0..70 {
+        let response = log_out(&world, &stage.provider, json!({"jti": format!("j{number}")})).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+    }
+    assert_eq!(status_of(&world, &text).await, 429, "the token has ended");
+}
+
+#[tokio::test]
+async fn valid_logout_tokens_have_the_quota_of_their_organization() {
+    let world = TestApi::new().await;
+    let stage = with_client(&world).await;
+    let now = || candor_port_clock::Clock::now(&*world.clock);
+    for _ in 0..LOGOUTS_PER_MINUTE {
+        assert!(world.services.limits.admit_logout(world.organization, now()).admitted);
+    }
+    let text = token(&world, json!({}));
+    let response = log_out(&world, &stage.provider, json!({})).await;
+    assert_eq!(response.refusal(), (429, "rate_limited".to_owned()), "{}", response.text());
+    assert_eq!(response.json()["error"]["details"][0]["quota"], "logout", "{}", response.text());
+    assert_eq!(status_of(&world, &text).await, 200, "nothing has ended");
+    assert_eq!(log_out(&world, &stage.provider, json!({"aud": "0oa2"})).await.status, 400, "a wrong one");
     world.clock.advance_seconds(61);
-    assert_eq!(log_out(&world, &stage.provider, json!({"jti": "new"})).await.status, 200);
+    assert_eq!(log_out(&world, &stage.provider, json!({})).await.status, 200);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! Bearer tokens of identity providers (decision B11).
 
-mod ends;
+pub(crate) mod ends;
 mod hostile;
 mod keys;
 mod links;
@@ -47,7 +47,7 @@ impl TokenStage {
         for domain in domains.as_array().unwrap() {
             world.providers.publish(domain["domain"].as_str().unwrap(), domain["txt_record"].as_str().unwrap());
         }
-        let claims = json!({"acr": "mfa", "azp": "web"});
+        let claims = json!({"acr": "mfa", "azp": "web", "candor_provider": stage.provider});
         let check = world.post(&format!("{}/check", stage.path()), json!({"token": token(world, claims)})).await;
         let proven = check.json()["proven"].clone();
         assert!(proven.as_array().unwrap().contains(&json!(AUDIENCE)), "{}", check.text());

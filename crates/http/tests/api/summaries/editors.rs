@@ -7,7 +7,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
 
-use super::{ask, body, summary};
+use super::{ask, body, someone, summary};
 use crate::objectives::{key_for, person};
 use crate::stores::every_store;
 
@@ -126,5 +126,42 @@ async fn approvals_follow_the_model_in_random_histories() {
             }
         }
         assert!(approvals.iter().all(|count| *count > 5), "{approvals:?}");
+    }
+}
+
+#[tokio::test]
+async fn changes_in_review_by_those_who_may_not_approve_are_notified() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let (employee, boss) = someone(world).await;
+        let author = person(world, "author", "employee", None).await;
+        let author_key = key_for(world, &author, AccessLevel::Standard).await;
+        let boss_key = key_for(world, &boss, AccessLevel::Standard).await;
+        let sent = async || {
+            let page = world.get("/v1/notifications?limit=100").await.json();
+            let entries = page["data"].as_array().unwrap();
+            let changed = entries.iter().filter(|notice| notice["type"] == "summary.changed");
+            changed.map(|notice| notice["recipient_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        let patch = async |key: &str, path: &str, body: Value| {
+            world.clock.advance_millis(1);
+            let response = world.bare("PATCH", path).key(key).json(&body).send().await;
+            assert_eq!(response.status, 200, "{}", response.text());
+        };
+        for setting in ["optional", "required"] {
+            let review = world.patch("/v1/organization", json!({"summary_review": setting})).await;
+            assert_eq!(review.status, 200, "{}", review.text());
+            let mut text = body(&employee);
+            text["author_id"] = json!(author);
+            let path = summary(world, text).await;
+            patch(&author_key, &path, json!({"body": "Before the review"})).await;
+            assert_eq!(ask(world, &author_key, &path, "submit").await.status, 200);
+            patch(&author_key, &path, json!({"body": format!("Swapped, {setting}")})).await;
+            patch(&author_key, &path, json!({"metadata": {"a": "b"}})).await;
+            patch(&boss_key, &path, json!({"title": "By the reviewer"})).await;
+            patch(&world.admin, &path, json!({"title": "By the organization"})).await;
+            patch(&author_key, &path, json!({"title": "Again"})).await;
+        }
+        assert_eq!(sent().await, [boss.clone(), boss], "two changes of the author on {}", shared.name);
     }
 }

@@ -90,6 +90,36 @@ async fn log_hides_attempts_of_holds_from_other_keys() {
         assert_eq!(world.get(&attempt).await.status, 200, "{store}");
         assert_eq!(ask("GET", &attempt).await.status, 404, "{store}");
         assert_eq!(ask("POST", &format!("{attempt}/redeliver")).await.status, 404, "{store}");
+        // Neither the statistics nor the subscription tell of further attempts.
+        let stats = format!("{}/stats", path(&webhook));
+        let shown_state = async || {
+            world.clock.advance_millis(1);
+            let read = async |path: &str| ask("GET", path).await.json();
+            let mut stats = read(&stats).await;
+            for name in ["since", "until", "by_hour"] {
+                stats.as_object_mut().unwrap().remove(name);
+            }
+            let subscription = ask("GET", &path(&webhook)).await;
+            (
+                stats,
+                subscription.header("etag").map(ToOwned::to_owned),
+                subscription.json(),
+                read("/v1/webhooks").await,
+            )
+        };
+        let before = shown_state().await;
+        assert_eq!((&before.0["attempts"], &before.0["queued"]), (&json!(1), &json!(0)), "{store}");
+        for (method, status) in [("DELETE", 503), ("PUT", 204)] {
+            world.clock.advance_seconds(1);
+            let request = world.ask(method, &hold);
+            let request = if method == "PUT" { request.json(&json!({"reason": "Lawsuit"})) } else { request };
+            assert!([200, 204].contains(&request.send().await.status), "{store}: {method}");
+            assert_eq!(shown_state().await, before, "{store}: queued");
+            world.attempt_all(status).await;
+            assert_eq!(shown_state().await, before, "{store}: attempted with {status}");
+        }
+        let all = world.get(&stats).await.json();
+        assert!(all["attempts"].as_u64().unwrap() >= 4 && all["failures"] == json!(1), "{store}: {all}");
     }
 }
 

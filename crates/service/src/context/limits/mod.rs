@@ -11,6 +11,8 @@ use std::sync::Arc;
 
 use candor_domain::access::api_key::EXCHANGES_PER_MINUTE;
 use candor_domain::access::{Caller, QuotaClass, Quotas};
+use candor_domain::id::OrganizationId;
+use candor_domain::identity::claims::LOGOUTS_PER_MINUTE;
 use candor_domain::identity::sign_in::{SIGN_INS_OF_BROWSER_PER_MINUTE, SIGN_INS_PER_MINUTE};
 use candor_domain::people::invitation::ACCEPTS_PER_MINUTE;
 use candor_domain::time::Timestamp;
@@ -23,6 +25,9 @@ use windows::{Bucket, Counter, Windows};
 
 /// Number of authentication failures per minute that one client address may have (decision B1).
 pub const FAILURES_PER_MINUTE: u32 = 60;
+
+/// Number of entries about refused sign-ins per minute that the audit log of one organization gets (decision B10).
+const REFUSALS_PER_MINUTE: u32 = 60;
 
 /// A write without an API key. Each kind has a quota per client address, except `SignInOfBrowser`, whose quota is per
 /// browser.
@@ -141,6 +146,11 @@ impl Limits {
         }
     }
 
+    /// Counts a valid logout token of a provider of an organization, or refuses it.
+    pub fn admit_logout(&self, organization: OrganizationId, at: Timestamp) -> RateLimitStatus {
+        self.count(Bucket::Logouts(organization), at, |window, now| window.admit(now, LOGOUTS_PER_MINUTE))
+    }
+
     /// Counts an authentication failure of an address, or refuses the request.
     pub fn admit_failure(&self, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.count(Bucket::Address(address), at, |window, now| window.admit(now, FAILURES_PER_MINUTE))
@@ -149,6 +159,13 @@ impl Limits {
     /// Counts a write without a key, or refuses it.
     pub fn admit_keyless(&self, write: KeylessWrite, address: [u8; 16], at: Timestamp) -> RateLimitStatus {
         self.count(Bucket::Keyless(write, address), at, |window, now| window.admit(now, write.per_minute()))
+    }
+
+    /// Counts an entry about a refused sign-in in the audit log of an organization. `false` if the log has enough of them:
+    /// visitors without a key cause them.
+    pub fn admit_refusal(&self, organization: OrganizationId, at: Timestamp) -> bool {
+        let act = |window: &mut Window, now| window.admit(now, REFUSALS_PER_MINUTE);
+        self.count(Bucket::Refusals(organization), at, act).admitted
     }
 
     /// Returns the status of the quota of authentication failures of an address, without counting a failure.

@@ -1,12 +1,12 @@
 //! A bearer token whose signature was verified.
 
-use std::sync::Arc;
+use std::sync::Weak;
 
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::KeyHash;
 use candor_domain::id::IdentityProviderId;
 use candor_domain::identity::key_set::KeySet;
-use candor_domain::identity::token::VerifiedToken;
+use candor_domain::identity::token::PackedToken;
 
 /// A token with a valid signature of a provider.
 #[derive(Debug)]
@@ -16,12 +16,18 @@ pub struct BearerToken {
     pub(super) provider: IdentityProviderId,
     pub(super) issuer: String,
     pub(super) key_id: Option<String>,
-    pub(super) token: VerifiedToken,
-    /// Key set that verified the signature. If the provider has another key set, the signature is verified again.
-    pub(super) keys: Arc<KeySet>,
+    pub(super) token: PackedToken,
+    /// Keys that verified the signature. Another key set verifies it again. A cached token keeps no former key set in
+    /// memory.
+    pub(super) keys: Weak<KeySet>,
 }
 
 impl BearerToken {
+    /// Returns the size of the token in memory, in bytes.
+    pub(super) fn size(&self) -> usize {
+        size_of::<Self>() + self.token.size() + self.issuer.len() + self.key_id.as_ref().map_or(0, String::len)
+    }
+
     /// Returns the data set and the provider of the token.
     #[must_use]
     pub const fn owner(&self) -> (Tenant, IdentityProviderId) {

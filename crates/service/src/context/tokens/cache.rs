@@ -6,20 +6,29 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use candor_domain::access::Caller;
 use candor_domain::access::api_key::KeyHash;
-use candor_domain::id::{IdentityProofId, IdentityProviderId};
+use candor_domain::id::{IdentityProofId, IdentityProviderId, OrganizationId};
 use candor_domain::identity::bearer::BearerRefusal;
 use candor_domain::identity::{IdentityProvider, ProofHolder};
 use candor_domain::time::Timestamp;
 use metrics::counter;
 
 use super::bearer_token::BearerToken;
+use super::key_sets::KeySets;
 use super::keys::{self, ProviderKeys};
 use crate::context::auth::is_fresh;
+use crate::context::bounded_map::{BoundedMap, Bounds};
 
 /// Counter of refused tokens, by cause.
 pub(super) const REFUSALS: &str = "candor_identity_token_refusals_total";
 /// Number of entries of a map above which it is emptied, so that a client that invents tokens causes no eviction scans.
+/// An entry of these maps has less than 100 bytes.
 const MAX_ENTRIES: usize = 10_000;
+/// Bounds of the verified tokens. A usual token takes 2 KiB, so an organization has 2,000 in use at the same time.
+const TOKEN_BOUNDS: Bounds = Bounds { all: 64 * 1024 * 1024, organization: 4 * 1024 * 1024 };
+/// Size that a provider counts with, in bytes: the largest one with all of its texts has this size.
+const PROVIDER_BYTES: usize = 64 * 1024;
+/// Bounds of the providers: 1,000 of them, and 8 of one organization, which has at most 5 that are not deleted.
+const PROVIDER_BOUNDS: Bounds = Bounds { all: 1_000 * PROVIDER_BYTES, organization: 8 * PROVIDER_BYTES };
 
 /// A value with the time at which it was read.
 #[derive(Debug, Clone)]
@@ -32,7 +41,7 @@ pub(super) struct Expiring<T> {
 #[derive(Debug, Clone)]
 pub(super) struct CachedToken {
     pub(super) token: Arc<BearerToken>,
-    /// The caller; `None` if the account had no link, or the cached rights were emptied.
+    /// The caller; `None` after a change of rights.
     pub(super) caller: Option<Arc<Caller>>,
     pub(super) read_at: Timestamp,
 }
@@ -46,13 +55,12 @@ impl CachedToken {
 }
 
 /// Caches of bearer tokens and of the keys of their providers.
-#[derive(Default)]
 pub struct Tokens {
-    verified: RwLock<HashMap<KeyHash, CachedToken>>,
+    verified: RwLock<BoundedMap<KeyHash, CachedToken>>,
     refused: Mutex<HashMap<KeyHash, Timestamp>>,
     holders: Mutex<HashMap<IdentityProofId, Expiring<Option<ProofHolder>>>>,
-    providers: Mutex<HashMap<IdentityProviderId, Expiring<Arc<IdentityProvider>>>>,
-    keys: Mutex<HashMap<IdentityProviderId, Arc<ProviderKeys>>>,
+    providers: Mutex<BoundedMap<IdentityProviderId, Expiring<Arc<IdentityProvider>>>>,
+    keys: Mutex<KeySets>,
 }
 
 /// Adds an entry to a map. A full map is emptied first.
@@ -67,6 +75,12 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+impl Default for Tokens {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Tokens {
     /// Creates empty caches, and the counters of refused tokens and of fetches.
     #[must_use]
@@ -75,20 +89,27 @@ impl Tokens {
             counter!(REFUSALS, "cause" => cause.word()).increment(0);
         }
         keys::register_counters();
-        Self::default()
+        Self {
+            verified: RwLock::new(BoundedMap::new(TOKEN_BOUNDS)),
+            refused: Mutex::default(),
+            holders: Mutex::default(),
+            providers: Mutex::new(BoundedMap::new(PROVIDER_BOUNDS)),
+            keys: Mutex::default(),
+        }
     }
 
     pub(super) fn recall(&self, hash: KeyHash) -> Option<CachedToken> {
-        self.verified.read().unwrap_or_else(PoisonError::into_inner).get(&hash).cloned()
+        self.verified.read().unwrap_or_else(PoisonError::into_inner).get(hash).cloned()
     }
 
     pub(super) fn remember(&self, token: CachedToken) {
         let mut tokens = self.verified.write().unwrap_or_else(PoisonError::into_inner);
-        insert(&mut tokens, token.token.hash, token);
+        let (hash, organization, size) = (token.token.hash, token.token.tenant.organization, token.token.size());
+        tokens.insert(hash, organization, size, token);
     }
 
     pub(super) fn forget(&self, hash: KeyHash) {
-        self.verified.write().unwrap_or_else(PoisonError::into_inner).remove(&hash);
+        self.verified.write().unwrap_or_else(PoisonError::into_inner).remove(hash);
     }
 
     /// Empties the caches of rights after this instance changed a provider or a link, so that the change applies here at
@@ -126,22 +147,26 @@ impl Tokens {
         id: IdentityProviderId,
         now: Timestamp,
     ) -> Option<Expiring<Arc<IdentityProvider>>> {
-        lock(&self.providers).get(&id).filter(|provider| is_fresh(provider.read_at, now)).cloned()
+        lock(&self.providers).get(id).filter(|provider| is_fresh(provider.read_at, now)).cloned()
     }
 
     pub(super) fn remember_provider(
         &self,
+        organization: OrganizationId,
         value: Arc<IdentityProvider>,
         read_at: Timestamp,
     ) -> Expiring<Arc<IdentityProvider>> {
         let provider = Expiring { value, read_at };
-        insert(&mut lock(&self.providers), provider.value.id, provider.clone());
+        lock(&self.providers).insert(provider.value.id, organization, PROVIDER_BYTES, provider.clone());
         provider
     }
 
-    /// Returns the cache of a provider's keys; creates it at the first call. Only proven providers get a cache, so
-    /// this map needs no bound.
-    pub(super) fn keys_of(&self, provider: IdentityProviderId) -> Arc<ProviderKeys> {
-        Arc::clone(lock(&self.keys).entry(provider).or_default())
+    /// Returns the keys of a provider.
+    pub(super) fn keys_of(
+        &self,
+        provider: (OrganizationId, IdentityProviderId),
+        now: Timestamp,
+    ) -> Arc<ProviderKeys> {
+        lock(&self.keys).get(provider, now)
     }
 }

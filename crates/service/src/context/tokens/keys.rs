@@ -11,11 +11,14 @@ use candor_domain::identity::discovery::discovery_address;
 use candor_domain::identity::evidence::ProviderEvidence;
 use candor_domain::identity::key_cache::{KeyCache, KeyPlan};
 use candor_domain::identity::key_set::KeySet;
+use candor_fair_share::LargeWork;
 use candor_port_clock::Clock;
 use candor_port_identity::IdentityTransport;
 use metrics::counter;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
+
+use crate::context::provider_requests::read_keys;
 
 /// Counter of fetches of key sets, by outcome.
 const FETCHES: &str = "candor_identity_key_fetches_total";
@@ -51,17 +54,23 @@ struct KeyFetch {
     keys: Arc<ProviderKeys>,
     transport: Arc<dyn IdentityTransport>,
     clock: Arc<dyn Clock>,
+    work: LargeWork,
     organization: OrganizationId,
     provider: IdentityProviderId,
     issuer: String,
 }
 
 impl ProviderKeys {
+    /// Returns the size of the keys in memory, in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner).size()
+    }
+
     /// Returns the keys for a token with this `kid`, and waits for a fetch if one is needed. Returns `None` if the keys
     /// cannot be fetched, the fetch takes too long, or too many requests wait already.
     pub(super) async fn get(
         self: &Arc<Self>,
-        (transport, clock): (&Arc<dyn IdentityTransport>, &Arc<dyn Clock>),
+        (transport, clock, work): (&Arc<dyn IdentityTransport>, &Arc<dyn Clock>, &LargeWork),
         (organization, provider): (OrganizationId, IdentityProviderId),
         issuer: &str,
         key_id: Option<&str>,
@@ -69,7 +78,8 @@ impl ProviderKeys {
         let fetch = || {
             let (transport, clock) = (Arc::clone(transport), Arc::clone(clock));
             let keys = Arc::clone(self);
-            KeyFetch { keys, transport, clock, organization, provider, issuer: issuer.to_owned() }.start();
+            let (work, issuer) = (work.clone(), issuer.to_owned());
+            KeyFetch { keys, transport, clock, work, organization, provider, issuer }.start();
         };
         for _ in 0..PLANS {
             // Enabled before the plan, so that the end of a fetch between the plan and the wait is not missed.
@@ -132,8 +142,12 @@ impl KeyFetch {
         let mut result = None;
         if let Some(metadata) = evidence.add_discovery(&self.issuer, discovery) {
             let document = fetch(metadata.jwks_uri.clone()).await;
-            let body = document.as_ref().map(|document| &*document.body).map_err(Clone::clone);
-            let keys = evidence.add_keys(&metadata.jwks_uri, body);
+            let body = document.as_ref().map(|document| document.body.clone()).map_err(Clone::clone);
+            let keys;
+            let for_keys = (evidence, metadata.jwks_uri);
+            (evidence, keys) = read_keys(&self.work, self.organization, for_keys, body)
+                .await
+                .map_err(|error| error.to_string())?;
             result = keys.zip(document.ok()).map(|(keys, document)| (keys, document.max_age));
         }
         result.ok_or_else(|| evidence.problems.join("; "))

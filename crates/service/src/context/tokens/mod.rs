@@ -6,6 +6,7 @@
 
 pub mod bearer_token;
 pub mod cache;
+mod key_sets;
 mod keys;
 mod logout;
 
@@ -117,7 +118,7 @@ impl Services {
         token: &BearerToken,
         provider: &IdentityProvider,
     ) -> Result<BearerClaims, BearerRefusal> {
-        provider.judge_bearer(&token.token, self.clock.now())
+        provider.judge_bearer(&token.token.unpack()?, self.clock.now())
     }
 
     /// Returns the caller of a verified token, or `None` without a link, and caches it.
@@ -133,10 +134,14 @@ impl Services {
                 return Ok(Err(refusal));
             }
         };
-        let caller = judged_account.caller.map(Arc::new);
+        // Only tokens of linked accounts are cached: a provider can sign tokens for accounts without end.
+        let Some(caller) = judged_account.caller.map(Arc::new) else {
+            self.tokens.forget(token.hash);
+            return Ok(Ok(None));
+        };
         let read_at = judged_account.read_at;
-        self.tokens.remember(CachedToken { token: Arc::clone(token), caller: caller.clone(), read_at });
-        Ok(Ok(caller))
+        self.tokens.remember(CachedToken { token: Arc::clone(token), caller: Some(Arc::clone(&caller)), read_at });
+        Ok(Ok(Some(caller)))
     }
 
     async fn judge(
@@ -144,11 +149,11 @@ impl Services {
         token: &BearerToken,
         is_anew: bool,
     ) -> Result<Result<JudgedAccount, BearerRefusal>, StorageError> {
-        let (tenant, now) = (token.tenant, self.clock.now());
+        let tenant = token.tenant;
         let Some(provider) = self.provider_of(tenant, token.provider, is_anew).await? else {
             return Ok(Err(BearerRefusal::UnknownProvider));
         };
-        let claims = match provider.value.judge_bearer(&token.token, now) {
+        let claims = match self.judge_claims(token, &provider.value) {
             Ok(claims) => claims,
             Err(refusal) => return Ok(Err(refusal)),
         };
@@ -176,7 +181,7 @@ impl Services {
     ) -> Result<Result<Arc<BearerToken>, BearerRefusal>, StorageError> {
         if let Some(CachedToken { token, .. }) = cached_token {
             let keys = self.keys_of(&token.issuer, token.tenant, token.provider, token.key_id.as_deref()).await;
-            if keys.is_some_and(|keys| Arc::ptr_eq(&keys, &token.keys)) {
+            if keys.is_some_and(|keys| std::ptr::eq(Arc::as_ptr(&keys), token.keys.as_ptr())) {
                 return Ok(Ok(token));
             }
         }
@@ -193,7 +198,8 @@ impl Services {
         let Some(keys) = self.keys_of(&issuer, tenant, provider, key_id.as_deref()).await else {
             return Ok(Err(BearerRefusal::NoKeys));
         };
-        let verified_token = signed_token.verify(&keys).map_err(BearerRefusal::from);
+        let verified_token = signed_token.verify_and_pack(&keys).map_err(BearerRefusal::from);
+        let keys = Arc::downgrade(&keys);
         Ok(verified_token
             .map(|token| Arc::new(BearerToken { hash, tenant, provider, issuer, key_id, token, keys })))
     }
@@ -205,9 +211,9 @@ impl Services {
         provider: IdentityProviderId,
         key_id: Option<&str>,
     ) -> Option<Arc<KeySet>> {
-        let keys: Arc<ProviderKeys> = self.tokens.keys_of(provider);
-        let (transport, clock) = (&self.identity_transport, &self.clock);
-        keys.get((transport, clock), (tenant.organization, provider), issuer, key_id).await
+        let keys: Arc<ProviderKeys> = self.tokens.keys_of((tenant.organization, provider), self.clock.now());
+        let parts = (&self.identity_transport, &self.clock, &self.large_work);
+        keys.get(parts, (tenant.organization, provider), issuer, key_id).await
     }
 
     /// Returns the active provider of a token, by the issuer and the audiences of the token.
@@ -273,6 +279,6 @@ impl Services {
             return Ok(Some(provider));
         }
         let Some(provider) = self.store.row::<IdentityProvider>(tenant, id).await? else { return Ok(None) };
-        Ok(Some(self.tokens.remember_provider(Arc::new(provider.value), now)))
+        Ok(Some(self.tokens.remember_provider(tenant.organization, Arc::new(provider.value), now)))
     }
 }

@@ -81,7 +81,7 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
-        let patch = context.validate_update(employee.version, || update.resolve_with(&employee.value))?;
+        let patch = context.validate_update(employee.shown_version(), || update.resolve_with(&employee.value))?;
         let rows_read = wanted_by(&patch, &employee.value).load(services, context.caller.tenant).await?;
         let Some(decision) = employee.value.update(&patch, &rows_read.references, at)? else {
             return Ok((employee, None));
@@ -110,7 +110,7 @@ pub async fn rehire(
     let update = Rehire::parse(body);
     let decide = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
-        let rehire = context.validate_update(employee.version, || update.resolve_with(&employee.value))?;
+        let rehire = context.validate_update(employee.shown_version(), || update.resolve_with(&employee.value))?;
         let rows_read = wanted_by(rehire.patch(), &employee.value).load(services, context.caller.tenant).await?;
         let decision = employee.value.rehire(&rehire, &rows_read.references, at)?;
         let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
@@ -133,7 +133,7 @@ fn takes_turn(context: &RequestContext, body: &Object) -> bool {
 pub async fn deactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
-        context.validate_action(employee.version)?;
+        context.validate_action(employee.shown_version())?;
         let decision = employee.value.deactivate(at)?;
         let invitation = match employee.value.status {
             Status::PendingInvite => {
@@ -163,7 +163,7 @@ pub async fn deactivate(services: &Services, context: &RequestContext, id: Emplo
 pub async fn reactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
-        context.validate_action(employee.version)?;
+        context.validate_action(employee.shown_version())?;
         let decision = employee.value.reactivate(at)?;
         let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
         let pending_change = build_pending_change(&employee.value, decision, None).with_requirements(other_admin);

@@ -36,7 +36,7 @@ pub async fn put(
     let draft = HoldDraft::parse(body);
     let plan = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
-        let draft = context.validate_update(employee.version, || draft.clone())?;
+        let draft = context.validate_update(employee.shown_version(), || draft.clone())?;
         let Some(decision) = employee.value.set_hold(draft, at)? else {
             return Ok(ChangePlan::Unchanged(hold_reply(employee.value.legal_hold())?));
         };
@@ -53,7 +53,7 @@ pub async fn put(
 pub async fn delete(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let employee = services.find_stored::<Employee>(context, id).await?;
-        context.validate_action(employee.version)?;
+        context.validate_action(employee.shown_version())?;
         let decision = employee.value.release_hold()?;
         Ok(ChangePlan::Commit(
             build_hold_change(services, context, decision, employee.version, at)?,

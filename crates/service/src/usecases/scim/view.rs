@@ -34,7 +34,7 @@ pub(super) struct UserVersion {
 impl LoadedUser {
     pub(super) fn version(&self) -> UserVersion {
         let link = self.link.as_ref().map_or(0, |link| link.version.0.cast_unsigned());
-        UserVersion { person: self.person.version, link }
+        UserVersion { person: self.person.shown_version(), link }
     }
 
     /// Returns the link, if it belongs to an account of the connector.

@@ -275,7 +275,7 @@ impl ScimContext {
         let stored_name = write.stored.and_then(|stored| stored.department.as_deref());
         let name = if is_same { stored_name } else { references.department_name.as_deref() };
         let name = name.filter(|_| person.department_id.is_some());
-        let stored_version = write.stored.map(|stored| stored.person.version);
+        let stored_version = write.stored.map(|stored| stored.person.shown_version());
         let stored_link = write.stored.and_then(|stored| stored.link.as_ref()).map(|link| link.version);
         let is_changed = !provisioned.is_unchanged();
         let link_version = version_after(stored_link, is_changed).0.cast_unsigned();

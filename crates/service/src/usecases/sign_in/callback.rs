@@ -125,7 +125,7 @@ async fn judge(
     Ok(verified_token.to_id(&provider.token_rules(), expectation, services.clock.now())?)
 }
 
-/// Logs a refusal and adds it to the audit log.
+/// Logs a refusal and adds it to the audit log, which gets a bounded number of them.
 async fn record(services: &Services, sign_in: &SignIn, refusal: &SignInRefusal) -> Result<(), Error> {
     let SignIn { tenant, provider, request, origin, .. } = sign_in;
     tracing::info!(
@@ -133,6 +133,9 @@ async fn record(services: &Services, sign_in: &SignIn, refusal: &SignInRefusal) 
         "sign-in refused: {refusal}"
     );
     let now = services.clock.now();
+    if !services.limits.admit_refusal(tenant.organization, now) {
+        return Ok(());
+    }
     let mut draft = AuditDraft::new(provider, "session.refuse");
     draft.changes.insert("cause".to_owned(), Change::from_null(&refusal.word()));
     let actor = Actor::system(ACTOR);

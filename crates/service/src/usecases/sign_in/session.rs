@@ -7,7 +7,7 @@ use candor_domain::identity::claims::IdClaims;
 use candor_domain::identity::link_decision::{
     KnownPeople, LinkRefusal, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
 };
-use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, SessionStart};
+use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart};
 use candor_domain::identity::sign_in::SignInRefusal;
 use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::page::PageRequest;
@@ -59,6 +59,9 @@ pub(super) async fn begin_session(
             Ok(account) => account,
             Err(refusal) => return refuse(refusal.into()),
         };
+        if account.link.as_ref().is_some_and(|link| link.value.is_after_sign_in(claims)) {
+            return refuse(SignInRefusal::Ended);
+        }
         let code = generate_code(random32(&*services.ids)?);
         match build(services, sign_in, (provider, &account, claims), &code, at).await? {
             Ok(change) => Ok(Attempt::Commit(sign_in.tenant, Box::new(change), Ok(code))),
@@ -193,7 +196,7 @@ async fn add_provider(
     let stored_provider = &provider.value;
     let values = stored_provider.select_unproven(&stored_provider.values_of_sign_in());
     let holders = find_holders(services, &stored_provider.proof_ids_of(&values)).await?;
-    let Ok(proof) = stored_provider.prove(sign_in.tenant, &values, &holders, at) else {
+    let Ok(proof) = stored_provider.prove(sign_in.tenant, &values, &holders, None, at) else {
         return Ok(Err(SignInRefusal::TakenClientId));
     };
     let proven_state = proof.as_ref().map(|decision| decision.state.clone());
@@ -211,8 +214,7 @@ async fn add_provider(
     Ok(Ok(()))
 }
 
-/// Ends the oldest session of a person who has the maximum number of valid sessions, and removes some sessions that
-/// ended long ago.
+/// Ends the oldest sessions of a person who has as many as may be valid, or more, and removes some that ended long ago.
 async fn end_older_sessions(
     services: &Services,
     sign_in: &SignIn,
@@ -220,14 +222,15 @@ async fn end_older_sessions(
     (change, enter): (&mut ChangeSet, Enter<'_>),
     at: Timestamp,
 ) -> Result<(), Error> {
-    let page = PageRequest { limit: MAX_SESSIONS_OF_PERSON, after: None };
+    let page = PageRequest { limit: READ_SESSIONS_OF_PERSON, after: None };
     let sessions = |is_descending| rows::api_keys::sessions_of(person.value.id, is_descending, &page);
     let newest = services.store.entries(sign_in.tenant, sessions(true)).await?;
-    let most = usize::from(MAX_SESSIONS_OF_PERSON);
-    if let Some(oldest) = newest.get(most - 1).filter(|oldest| oldest.value.is_valid(at)) {
-        let decision = oldest.value.revoke(at)?;
+    let surplus =
+        newest.iter().filter(|session| session.value.is_valid(at)).skip(usize::from(MAX_SESSIONS_OF_PERSON) - 1);
+    for session in surplus {
+        let decision = session.value.revoke(at)?;
         change.more_audit.push(enter(decision.audit, decision.state.updated_at));
-        change.writes.push(Write::put(&Row::at_version(decision.state, oldest.version)));
+        change.writes.push(Write::put(&Row::at_version(decision.state, session.version)));
     }
     let oldest = services.store.entries(sign_in.tenant, sessions(false)).await?;
     change.writes.extend(oldest.iter().filter(|session| session.value.is_bygone(at)).map(|session| {

@@ -58,6 +58,7 @@ pub async fn stats(
     services.find_stored::<Subscription>(context, id).await?;
     let window = params.parse(StatsWindow::read)?;
     let now = services.clock.now();
-    let figures = services.store.log_figures(context.caller.tenant, id, (window.start(now), now)).await?;
+    let (range, hidden_types) = ((window.start(now), now), context.caller.types_hidden_in_log());
+    let figures = services.store.log_figures(context.caller.tenant, id, range, &hidden_types).await?;
     Ok(Reply::ok(render(&DeliveryStats::new(id, window, now, &figures))?, None))
 }
