@@ -176,7 +176,7 @@ async fn wrong_logout_tokens_have_a_quota_and_keep_out_no_valid_one() {
 #[tokio::test]
 async fn valid_logout_tokens_have_the_quota_of_their_organization() {
     let world = TestApi::new().await;
-    let stage = with_client(&world).await;
+    let stage = begin_with_client(&world).await;
     let now = || candor_port_clock::Clock::now(&*world.clock);
     for _ in 0..LOGOUTS_PER_MINUTE {
         assert!(world.services.limits.admit_logout(world.organization, now()).admitted);
