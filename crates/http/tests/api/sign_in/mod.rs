@@ -3,6 +3,7 @@
 mod ends;
 mod external_ids;
 mod hostile;
+mod logouts;
 mod mix_up;
 
 use std::collections::BTreeMap;
