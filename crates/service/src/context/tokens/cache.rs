@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use candor_domain::access::Caller;
 use candor_domain::access::api_key::KeyHash;
-use candor_domain::id::{IdentityProofId, IdentityProviderId};
+use candor_domain::id::{IdentityProofId, IdentityProviderId, OrganizationId};
 use candor_domain::identity::bearer::BearerRefusal;
 use candor_domain::identity::{IdentityProvider, ProofHolder};
 use candor_domain::time::Timestamp;
@@ -100,6 +100,14 @@ impl Tokens {
         lock(&self.refused).clear();
         lock(&self.holders).clear();
         lock(&self.providers).clear();
+    }
+
+    /// Removes the callers of an organization. Called after this instance ended rights of people, so that the change applies
+    /// here at once.
+    pub fn forget_people_of(&self, organization: OrganizationId) {
+        for token in self.verified.write().unwrap_or_else(PoisonError::into_inner).values_mut() {
+            token.caller = token.caller.take().filter(|_| token.token.tenant.organization != organization);
+        }
     }
 
     pub(super) fn is_refused(&self, hash: KeyHash, now: Timestamp) -> bool {
