@@ -13,10 +13,11 @@ const PORTS: [&str; 5] = [
 ];
 const STORES: [&str; 2] = ["candor-store-postgres", "candor-store-sqlite"];
 /// Crates for tests. A crate without them in `Rule::may` may have them as dev-dependencies only.
-const FOR_TESTS: [&str; 7] = [
+const FOR_TESTS: [&str; 8] = [
     "candor-store-testkit",
     "candor-test-explore",
     "candor-test-faults",
+    "candor-test-identity",
     "candor-test-postgres",
     "candor-test-redis",
     "candor-test-smtp",
@@ -195,12 +196,13 @@ fn tools() -> Vec<Rule> {
     vec![
         Rule { only: Some(&[]), ..Rule::new("candor-test-explore", &[], &[]) },
         Rule::new("candor-test-faults", &[], &["tokio", "diesel", "actix-web"]),
+        Rule::new("candor-test-identity", &[], &["tokio", "diesel", "actix-web"]),
         Rule::new("candor-test-postgres", &[], &["diesel", "actix-web"]),
         Rule::new("candor-test-redis", &[], &["tokio", "redis", "diesel", "actix-web"]),
         Rule::new("candor-test-smtp", &[], &["tokio", "diesel", "actix-web"]),
         Rule::new(
             "candor-bench",
-            &[DOMAIN, &["candor-tables", "candor-port-events", "candor-webhooks", "candor-test-postgres"]],
+            &[DOMAIN, &FOR_TESTS, &["candor-tables", "candor-port-events", "candor-webhooks"]],
             &["actix-web"],
         ),
         Rule::new(
