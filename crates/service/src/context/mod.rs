@@ -24,6 +24,7 @@ pub(crate) mod mail_limits;
 pub mod master_key;
 pub(crate) mod notices;
 pub(crate) mod person_data;
+pub mod provider_counts;
 pub(crate) mod provider_secrets;
 pub(crate) mod replays;
 pub mod reply;
