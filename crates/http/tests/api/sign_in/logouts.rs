@@ -19,21 +19,21 @@ async fn logout_ends_the_sessions_of_its_sid_or_all() {
             let session = stage.session_of(world, json!({"sid": sid})).await;
             keys.push(session["key"].as_str().unwrap().to_owned());
         }
-        let here = async || {
+        let own_statuses = async || {
             let mut statuses = vec![];
             for key in &keys {
                 statuses.push(world.bare("GET", "/v1/me").key(key).send().await.status);
             }
             statuses
         };
-        let on_peer = async || {
+        let peer_statuses = async || {
             let mut statuses = vec![];
             for key in &keys {
                 statuses.push(peer.auth.authenticate(key).await.unwrap().is_some());
             }
             statuses
         };
-        assert_eq!((here().await, on_peer().await), (vec![200; 3], vec![true; 3]), "{what}");
+        assert_eq!((own_statuses().await, peer_statuses().await), (vec![200; 3], vec![true; 3]), "{what}");
         let now = world.clock.now().millis().div_euclid(1_000);
         for (claims, wanted) in [
             (json!({"sid": "s9", "jti": "1"}), [200, 200, 200]),
@@ -46,13 +46,13 @@ async fn logout_ends_the_sessions_of_its_sid_or_all() {
         ] {
             let response = log_out(world, &stage.provider, claims.clone()).await;
             assert_eq!(response.status, 200, "{what} {claims}: {}", response.text());
-            assert_eq!(here().await, wanted, "{what} {claims}: here at once");
+            assert_eq!(own_statuses().await, wanted, "{what} {claims}: here at once");
             world.clock.advance_millis(900);
-            assert_eq!(on_peer().await, wanted.map(|status| status == 200), "{what} {claims}");
+            assert_eq!(peer_statuses().await, wanted.map(|status| status == 200), "{what} {claims}");
             world.clock.advance_millis(100);
         }
-        let later = stage.session_of(world, json!({"sid": "s4"})).await;
-        let me = world.bare("GET", "/v1/me").key(later["key"].as_str().unwrap()).send().await;
+        let later_session = stage.session_of(world, json!({"sid": "s4"})).await;
+        let me = world.bare("GET", "/v1/me").key(later_session["key"].as_str().unwrap()).send().await;
         assert_eq!(me.status, 200, "{what}: a later sign-in");
     }
 }

@@ -138,7 +138,7 @@ async fn id_token_of_another_provider_is_refused() {
 }
 
 #[tokio::test]
-async fn address_in_a_domain_of_another_tenant_is_nobody() {
+async fn address_in_a_foreign_domain_is_refused() {
     const FOREIGN: &str = "ada@foreign.example";
     for shared in every_store().await {
         let world = &shared.world;
@@ -175,7 +175,7 @@ async fn address_in_a_domain_of_another_tenant_is_nobody() {
         let body = json!({"email": FOREIGN, "organization_id": world.organization.to_string()});
         let response = world.bare("POST", "/v1/sign-in").json(&body).send().await;
         assert_eq!(response.refusal(), (404, "not_found".to_owned()), "{}", shared.name);
-        // A bearer token of this organization with the address is nobody's.
+        // A bearer token of this organization with the address is refused too.
         world.providers.publish("foreign.example", "");
         world.post(&format!("{}/check", stage.path()), json!({})).await;
         stage.session(world).await;
