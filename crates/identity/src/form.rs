@@ -38,10 +38,11 @@ pub(crate) fn write(exchange: &CodeExchange, headers: &mut HeaderMap) -> Bytes {
     Bytes::from(form.finish())
 }
 
-/// Returns the value of `Authorization`. Client id and secret are encoded as in a form, so that they may have any
-/// character.
+/// Returns the value of `Authorization`. Both parts are encoded as in a form, so that they may have any character. A blank
+/// is `%20`: some providers decode percent signs alone, and would take the `+` of a form as it is.
 fn basic(client_id: &str, secret: &Secret) -> Option<HeaderValue> {
-    let encode = |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let encode =
+        |text: &str| form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20");
     let credentials = format!("{}:{}", encode(client_id), encode(secret.reveal()));
     let mut value = HeaderValue::try_from(format!("Basic {}", STANDARD.encode(credentials))).ok()?;
     value.set_sensitive(true);

@@ -1,7 +1,8 @@
 // Runs the check with each provider. Arguments: Python with authlib, the binary of the service, the folder of the service.
 import { createHash, randomBytes } from "node:crypto";
 import { Browser } from "./browser.mjs";
-import { startNode, startPython } from "./providers.mjs";
+import { logOutBehind, sicken } from "./ends.mjs";
+import { answerWith, startNode, startPython } from "./providers.mjs";
 import { api, operate, origin } from "./service.mjs";
 import { commandLine, refuse, signIn } from "./sign_in.mjs";
 
@@ -85,8 +86,10 @@ async function useSecret(provider, domain) {
   const person = await api("POST", "/employees", { email: `ada@${domain}`, first_name: "Ada", last_name: "Moreau" });
   const { id, setup } = await connect(provider, domain, `secret of ${domain}`, `ada of ${provider.name}`);
   await trust(domain);
-  const scene = { setup, person };
-  for (const task of [signIn, refuse, commandLine]) {
+  const scene = { id, setup, person, takeTokens: () => takeTokens(provider, setup) };
+  // Only oidc-provider sends logout tokens, and fails on demand.
+  const tasks = [signIn, refuse, commandLine, ...(provider.endsSessions ? [logOutBehind, sicken] : [])];
+  for (const task of tasks) {
     await task(provider, scene, check).then(() => console.log(`${provider.name}: ${task.name}`), (error) => problems.push(`${provider.name}: ${task.name}: ${error}`));
   }
   const { status, last_sign_in_at } = await api("GET", `/identity-providers/${id}`);
@@ -99,7 +102,7 @@ async function useSecret(provider, domain) {
 /** Checks a provider that is down, or answers something else: each problem is named, and nothing is proven. */
 async function fail(provider, id) {
   for (const [status, text] of [[503, "{}"], [200, "<html>"], [200, JSON.stringify({ issuer: "http://127.0.0.1:1" })], [200, " ".repeat(300_000)]]) {
-    provider.breakDown(status, text);
+    provider.breakDown(answerWith(status, text));
     const answer = await api("POST", `/identity-providers/${id}/check`, {});
     check(!answer.ok && answer.problems.length > 0 && answer.issuer === null, `${status} ${text.slice(0, 40)} gives ${JSON.stringify(answer)}`);
   }
@@ -113,7 +116,7 @@ async function main() {
       if (provider === node) await fail(provider, id);
       await api("DELETE", `/identity-providers/${id}`);
       console.log(`${provider.name}: tokens, keys and failures`);
-      if (provider === node) await useSecret(provider, domain);
+      await useSecret(provider, domain);
     }
   } finally {
     node.close();

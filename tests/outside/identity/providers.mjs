@@ -30,7 +30,8 @@ function settingsOf(setup, key) {
       client_id: setup.client_id, redirect_uris: [setup.redirect_uri], response_types: ["code"], grant_types: ["authorization_code"],
       ...(setup.client_secret ? { client_secret: setup.client_secret, token_endpoint_auth_method: "client_secret_basic" }
         : { token_endpoint_auth_method: "none" }),
-      ...(setup.backchannel_logout_uri && { backchannel_logout_uri: setup.backchannel_logout_uri, backchannel_logout_session_required: true }),
+      ...(setup.backchannel_logout_uri && { backchannel_logout_uri: setup.backchannel_logout_uri,
+        backchannel_logout_session_required: !setup.logoutWithoutSid }),
       ...(setup.after_logout && { post_logout_redirect_uris: [setup.after_logout] }),
     }],
     jwks: { keys: [key] },
@@ -42,6 +43,8 @@ function settingsOf(setup, key) {
     extraTokenClaims: () => (setup.named ? { candor_provider: setup.named } : {}),
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     loadExistingGrant: grantIn,
+    // The dispatcher refuses addresses of this machine, where the service listens.
+    fetch: (url, { dispatcher: _, ...options }) => fetch(url, options),
     pkce: { required: () => true },
     features: {
       devInteractions: { enabled: false },
@@ -55,6 +58,9 @@ function settingsOf(setup, key) {
   };
 }
 
+/** Answers with this status and text. */
+export const answerWith = (status, text, type = "application/json") => (_, response) => response.writeHead(status, { "content-type": type }).end(text);
+
 /** Starts oidc-provider. Its client is set up later, because the redirect URI has the id of the provider at the service. */
 export async function startNode() {
   let provider;
@@ -67,6 +73,7 @@ export async function startNode() {
   const create = () => {
     provider = new Provider(issuer, settingsOf(setup, key));
     provider.on("server_error", (_, error) => console.error(`oidc-provider: ${error}`));
+    provider.on("backchannel.error", (_, error) => console.error(`oidc-provider: the logout token is refused: ${error}`));
     const callback = provider.callback();
     answer = (request, response) => request.url.startsWith("/interaction/")
       ? provider.interactionFinished(request, response, { login: { accountId: setup.subject } }, { mergeWithLastSubmission: false })
@@ -76,9 +83,12 @@ export async function startNode() {
     name: "oidc-provider", issuer, endsSessions: true,
     setUp: async (of) => ((setup = of), create()),
     rotate: async () => ((key = createKey()), create()),
-    /** Answers everything with this status and text, as a provider does that is down. */
-    breakDown: (status, text) => void (answer = (_, response) => response.writeHead(status, { "content-type": "application/json" }).end(text)),
-    close: () => server.close(),
+    /** Answers the paths with this function until it is set up again, as a provider does that is down. */
+    breakDown: (broken, path = "/") => {
+      const whole = answer;
+      answer = (request, response) => (request.url.startsWith(path) ? broken : whole)(request, response);
+    },
+    close: () => (server.close(), server.closeAllConnections()),
   };
 }
 

@@ -11,7 +11,7 @@ const [, , , binary, folder] = process.argv;
 const posted = (body) => ({ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
 /** Calls until the value holds. */
-async function eventually(read, holds, text) {
+export async function eventually(read, holds, text) {
   for (const end = Date.now() + LIMIT_MS; Date.now() < end; ) {
     if (holds(await read())) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -20,18 +20,27 @@ async function eventually(read, holds, text) {
 }
 
 /** Begins a sign-in and follows it to its end: the address of the console, or of the command line. */
-async function begin(browser, email, rest, isEnd) {
+export async function begin(browser, email, rest, isEnd) {
   const begun = await browser.send(`${origin}/v1/sign-in`, posted({ email, ...rest }));
   const { url, error } = await begun.json();
   if (!url) throw new Error(`POST /sign-in answered ${begun.status}: ${JSON.stringify(error)}`);
   return browser.follow(url, isEnd);
 }
 
-const isConsole = (url) => url.startsWith(`${origin}/console`);
-const fragment = (url) => new URLSearchParams(new URL(url).hash.slice(1));
+export const isConsole = (url) => url.startsWith(`${origin}/console`);
+export const fragment = (url) => new URLSearchParams(new URL(url).hash.slice(1));
 
 /** Signs in in a browser, and returns the key of the session. */
-async function open(browser, email, check) {
+export async function open(browser, email) {
+  const end = await begin(browser, email, {}, isConsole);
+  const exchange = await browser.send(`${origin}/v1/portal-links/exchange`, posted({ code: fragment(end).get("code") }));
+  const { key } = await exchange.json();
+  if (!key) throw new Error(`a sign-in of ${email} ends at ${end}, and the exchange with ${exchange.status}`);
+  return key;
+}
+
+/** Signs in in a browser, and returns the key of the session. The code serves this browser once. */
+async function openGuarded(browser, email, check) {
   const end = await begin(browser, email, { start: "/people" }, isConsole);
   const code = fragment(end).get("code");
   check(code && end.startsWith(`${origin}/console/people#`), `a sign-in of ${email} ends at ${end}`);
@@ -47,7 +56,7 @@ async function open(browser, email, check) {
 
 /** Signs in, is the person, and signs out. */
 export async function signIn(provider, { setup, person }, check) {
-  const key = await open(new Browser(), setup.email, check);
+  const key = await openGuarded(new Browser(), setup.email, check);
   const me = await send("GET", "/me", null, key);
   check(me.body.employee_id === person.id && me.body.name === "Session of Ada Moreau", `signed in as ${JSON.stringify(me.body)}`);
   const logout = await send("POST", "/sign-in/logout", null, key);

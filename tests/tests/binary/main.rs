@@ -63,6 +63,8 @@ mod scim_kills;
 #[cfg(test)]
 mod shared_limits;
 #[cfg(test)]
+mod sign_in_ends;
+#[cfg(test)]
 mod stop;
 #[cfg(test)]
 mod support;

@@ -21,7 +21,7 @@ pub(crate) struct Instance {
     pub(crate) api: Api,
     pub(crate) tenant: [u8; 16],
     organization: OrganizationId,
-    candor: Candor,
+    pub(crate) candor: Candor,
     pub(crate) attributes: Vec<AttributeId>,
     pub(crate) service: Service,
     processes: Processes,

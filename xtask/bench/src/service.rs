@@ -16,13 +16,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub(crate) const MEGABYTE: f64 = 1_000_000.0;
-/// Settings of every service: receivers of webhooks on this machine, frequent sweeps, and no delay before the
-/// shutdown. Any master key will do; it seals the replays of requests with an idempotency key. The quota factor is
-/// high, because more than ten keys of one organization use their whole quotas at once.
-const SETTINGS: [(&str, &str); 6] = [
+/// Settings of every service: receivers of webhooks and identity providers on this machine, the console, frequent
+/// sweeps, and no delay before the shutdown. Any master key will do; it seals the replays of requests with an
+/// idempotency key. The quota factor is high, because more than ten keys of one organization use their whole quotas at
+/// once.
+const SETTINGS: [(&str, &str); 8] = [
     ("CANDOR_MASTER_KEY", "bench:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
     ("CANDOR_LOG", "info"),
     ("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8"),
+    ("CANDOR_IDENTITY_TRUSTED_NETWORKS", "127.0.0.0/8"),
+    ("CANDOR_CONSOLE", "on"),
     ("CANDOR_SWEEP_INTERVAL", "5s"),
     ("CANDOR_DRAIN_DELAY", "0s"),
     ("CANDOR_ORGANIZATION_QUOTA_FACTOR", "1000"),

@@ -246,7 +246,8 @@ impl IdentityLink {
             Some(_) => &mut state.bearer_tokens_after,
             None => &mut state.tokens_after,
         };
-        *end = (*end).max(Some(logout.issued_at));
+        // The `iat` has whole seconds, so a session of the same second may be older.
+        *end = (*end).max(Some(Timestamp::from_millis(logout.issued_at.millis() + 999)));
         if state == *self {
             return None;
         }

@@ -36,29 +36,26 @@ pub(crate) struct Providers {
 impl Providers {
     /// Serves the discovery document and the key set of the test's provider.
     pub(crate) fn serve(&self) {
+        self.serve_issuer(ISSUER, &[("1", signing_key())]);
+    }
+
+    /// Serves the discovery document and a key set with these keys at the addresses of an issuer.
+    pub(crate) fn serve_issuer(&self, issuer: &str, keys: &[(&str, Ed25519KeyPair)]) {
         let discovery = json!({
-            "issuer": ISSUER, "authorization_endpoint": format!("{ISSUER}/authorize"),
-            "token_endpoint": format!("{ISSUER}/token"), "jwks_uri": format!("{ISSUER}/keys"),
+            "issuer": issuer, "authorization_endpoint": format!("{issuer}/authorize"),
+            "token_endpoint": format!("{issuer}/token"), "jwks_uri": format!("{issuer}/keys"),
             "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"],
             "id_token_signing_alg_values_supported": ["EdDSA", "RS256"], "subject_types_supported": ["public"],
         });
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        documents.insert(format!("{ISSUER}/.well-known/openid-configuration"), discovery.to_string());
-        drop(documents);
-        self.serve_keys(&[("1", signing_key())]);
+        documents.insert(format!("{issuer}/.well-known/openid-configuration"), discovery.to_string());
+        documents.insert(format!("{issuer}/keys"), key_set(keys));
     }
 
     /// Serves a key set with these keys.
     pub(crate) fn serve_keys(&self, keys: &[(&str, Ed25519KeyPair)]) {
-        let keys: Vec<_> = keys
-            .iter()
-            .map(|(id, key)| {
-                let bytes = URL_SAFE_NO_PAD.encode(key.public_key());
-                json!({"kty": "OKP", "crv": "Ed25519", "kid": id, "x": bytes})
-            })
-            .collect();
         let mut documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        documents.insert(format!("{ISSUER}/keys"), json!({"keys": keys}).to_string());
+        documents.insert(format!("{ISSUER}/keys"), key_set(keys));
     }
 
     /// Serves a discovery document with these changes.
@@ -125,6 +122,15 @@ impl IdentityTransport for Providers {
         let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(records.get(domain).cloned().unwrap_or_default())
     }
+}
+
+/// Returns a key set with these keys.
+fn key_set(keys: &[(&str, Ed25519KeyPair)]) -> String {
+    let keys = keys.iter().map(|(id, key)| {
+        let bytes = URL_SAFE_NO_PAD.encode(key.public_key());
+        json!({"kty": "OKP", "crv": "Ed25519", "kid": id, "x": bytes})
+    });
+    json!({"keys": keys.collect::<Vec<_>>()}).to_string()
 }
 
 pub(crate) fn signing_key() -> Ed25519KeyPair {

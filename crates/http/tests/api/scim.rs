@@ -18,14 +18,14 @@ const DIALECTS: &str = include_str!("../../../domain/tests/rules/scim_dialects/d
 const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 
 /// An identity provider with its key.
-struct Provider<'a> {
+pub(crate) struct Provider<'a> {
     world: &'a TestApi,
     connector: String,
     key: String,
 }
 
 impl<'a> Provider<'a> {
-    async fn new(world: &'a TestApi) -> Self {
+    pub(crate) async fn new(world: &'a TestApi) -> Self {
         Self::with_brake(world, json!({"percent": 100, "at_least": 1_000_000})).await
     }
 
@@ -34,7 +34,7 @@ impl<'a> Provider<'a> {
     }
 
     /// Creates a connector with a live key, in the organization of the admin key.
-    async fn in_organization(world: &'a TestApi, admin: &str, brake: Value) -> Self {
+    pub(crate) async fn in_organization(world: &'a TestApi, admin: &str, brake: Value) -> Self {
         let body = json!({"type": "scim", "hris_source": "okta", "brake": brake});
         let creation = world.bare("POST", "/v1/connectors").key(admin).json(&body).send().await;
         let connector = creation.json()["id"].as_str().unwrap_or_else(|| panic!("{}", creation.text())).to_owned();
@@ -67,7 +67,7 @@ impl<'a> Provider<'a> {
     }
 
     /// Creates a user and returns the id.
-    async fn made(&self, body: &Value) -> String {
+    pub(crate) async fn made(&self, body: &Value) -> String {
         let response = self.send("POST", "/Users", Some(body)).await;
         assert_eq!(response.status, 201, "{}", response.text());
         response.json()["id"].as_str().unwrap().to_owned()
@@ -78,13 +78,13 @@ impl<'a> Provider<'a> {
         self.send("PATCH", &format!("/Users/{id}"), Some(&body)).await
     }
 
-    async fn patch(&self, id: &str, path: &str, value: Value) -> TestResponse {
+    pub(crate) async fn patch(&self, id: &str, path: &str, value: Value) -> TestResponse {
         let body = json!({"Operations": [{"op": "replace", "path": path, "value": value}]});
         self.send("PATCH", &format!("/Users/{id}"), Some(&body)).await
     }
 }
 
-fn user(name: &str) -> Value {
+pub(crate) fn user(name: &str) -> Value {
     json!({"userName": format!("{name}@example.com"), "externalId": format!("x-{name}"),
            "name": {"givenName": "Ada", "familyName": "Example"},
            "emails": [{"type": "work", "value": format!("{name}@example.com"), "primary": true}], "active": true})

@@ -28,11 +28,11 @@ async fn client_secret_is_sent_in_the_supported_way() {
     let provider = Provider::start().await;
     provider.set("/token", Answer::json(json!({"id_token": "a.b.c"})));
     let (basic, post) = (ClientAuthentication::Basic, ClientAuthentication::Post);
-    // `con%3Asole:s%26%C3%A9+1` in base64.
-    let credentials = "Basic Y29uJTNBc29sZTpzJTI2JUMzJUE5KzE=";
+    // `con%3Asole:s%26%C3%A9%20%2B1` in base64.
+    let credentials = "Basic Y29uJTNBc29sZTpzJTI2JUMzJUE5JTIwJTJCMQ==";
     for (authentication, secret, header, tail) in [
-        (basic, Some("s&é 1"), Some(credentials), ""),
-        (post, Some("s&é 1"), None, "&client_id=con%3Asole&client_secret=s%26%C3%A9+1"),
+        (basic, Some("s&é +1"), Some(credentials), ""),
+        (post, Some("s&é +1"), None, "&client_id=con%3Asole&client_secret=s%26%C3%A9+%2B1"),
         (basic, None, None, "&client_id=con%3Asole"),
         (post, None, None, "&client_id=con%3Asole"),
     ] {

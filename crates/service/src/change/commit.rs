@@ -1,6 +1,7 @@
 //! The commit of a change set, and the meaning of its errors.
 
 use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
 use candor_domain::people::move_too_wide;
 use candor_domain::refusal::DomainError;
 use candor_port_storage::{ChangeSet, CommitError};
@@ -149,6 +150,7 @@ impl Services {
         change.more_audit.extend(address_entries);
         let hand_over = self.deliveries.prepare(tenant, &mut change);
         let wakes_mailer = change.wakes(BackgroundWorker::Mail);
+        let ends_rights = change.events.iter().any(|event| event.kind == EventType::EmployeeDeactivated);
         let (rows, events) = (change.writes.len(), change.events.len());
         let span = tracing::info_span!(target: "candor_spans", "commit", rows, events);
         let result = self.store.commit(tenant, change).instrument(span).await;
@@ -163,6 +165,10 @@ impl Services {
         }
         if wakes_mailer {
             self.mail_queued.notify_one();
+        }
+        if ends_rights {
+            self.auth.forget_people_of(organization);
+            self.tokens.forget_people_of(organization);
         }
         read(result.map(drop))
     }

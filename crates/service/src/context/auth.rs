@@ -224,6 +224,14 @@ impl Authenticator {
             .retain(|_, known| known.record.key.id != key && known.record.key.session_root() != Some(key));
     }
 
+    /// Removes the keys of an organization that act for people from the cache. Called after this instance ended rights of
+    /// people, so that the change applies here at once.
+    pub fn forget_people_of(&self, organization: OrganizationId) {
+        self.known.write().unwrap_or_else(PoisonError::into_inner).retain(|_, known| {
+            known.record.organization != organization || known.record.key.employee_id.is_none()
+        });
+    }
+
     fn note_use(&self, record: &KeyRecord, now: Timestamp) {
         let minute = now.millis() / MINUTE_MILLIS;
         let mut noted_uses = self.noted.lock().unwrap_or_else(PoisonError::into_inner);

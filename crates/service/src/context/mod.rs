@@ -26,6 +26,7 @@ pub(crate) mod mail_limits;
 pub mod master_key;
 pub(crate) mod notices;
 pub(crate) mod person_data;
+pub mod provider_counts;
 pub mod provider_requests;
 pub(crate) mod provider_secrets;
 pub(crate) mod replays;

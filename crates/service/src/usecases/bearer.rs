@@ -143,7 +143,7 @@ async fn find_person(
     }
     let mut candidates = vec![];
     for person in &people {
-        candidates.push(describe(services, tenant, provider, &person.value).await?);
+        candidates.push(describe(services, tenant, (provider, &subject.subject), &person.value).await?);
     }
     Ok(decide_sign_in(settings, KnownPeople::Unlinked(&candidates)).and_then(|decision| {
         if decision.accepts_invitation {
@@ -179,11 +179,11 @@ pub(super) async fn find_candidates(
     Ok(people)
 }
 
-/// Describes a person for the decision about a first link.
+/// Describes a person for the decision about a first link of an account, which a concurrent request may have linked.
 pub(super) async fn describe(
     services: &Services,
     tenant: Tenant,
-    provider: &IdentityProvider,
+    (provider, subject): (&IdentityProvider, &str),
     person: &Employee,
 ) -> Result<LinkCandidate, Error> {
     let key = IdentityLink::person_key(provider.id, person.id);
@@ -192,7 +192,7 @@ pub(super) async fn describe(
         id: person.id,
         status: person.status,
         role: person.role,
-        has_other_account: own_link.is_some(),
+        has_other_account: own_link.is_some_and(|link| link.value.subject != subject),
         address_changed_at: find_address_change(services, tenant, person, provider.created_at).await?,
         has_returned: person.returned_at.is_some(),
     })

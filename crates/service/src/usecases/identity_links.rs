@@ -89,6 +89,7 @@ pub async fn put(
         Ok(ChangePlan::Commit(Box::new(change), reply))
     };
     let reply = services.change(context, plan).await?;
+    services.auth.forget_people_of(context.caller.tenant.organization);
     services.tokens.forget_rights();
     Ok(reply)
 }
@@ -113,6 +114,7 @@ pub async fn remove(
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
     let reply = services.change(context, plan).await?;
+    services.auth.forget_people_of(context.caller.tenant.organization);
     services.tokens.forget_rights();
     Ok(reply)
 }

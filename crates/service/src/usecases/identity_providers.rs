@@ -92,6 +92,7 @@ pub async fn update(
         Ok((provider, Some(PendingChange::new(decision).with_writes(proofs))))
     };
     let reply = services.update(context, decide).await?;
+    services.auth.forget_people_of(context.caller.tenant.organization);
     services.tokens.forget_rights();
     Ok(reply)
 }
@@ -119,6 +120,7 @@ pub async fn remove(
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
     let reply = services.change(context, plan).await?;
+    services.auth.forget_people_of(context.caller.tenant.organization);
     services.tokens.forget_rights();
     Ok(reply)
 }

@@ -6,6 +6,7 @@ mod copying;
 mod csv;
 mod erasure;
 mod exports;
+mod identity;
 mod inserts;
 mod objectives;
 mod reads;
@@ -37,7 +38,7 @@ use std::time::{Duration, Instant};
 type Measure = fn(&DataSet<'_>, &Instance) -> Result<Vec<Line>>;
 
 /// The measures in their order. The last measures create much other data.
-const MEASURES: [(&str, Measure); 18] = [
+const MEASURES: [(&str, Measure); 19] = [
     ("get", reads::get),
     ("list", reads::list),
     ("copy", copying::run),
@@ -54,6 +55,7 @@ const MEASURES: [(&str, Measure); 18] = [
     ("bounds", bounds::run),
     ("erasure", erasure::run),
     ("scim", scim::run),
+    ("identity", identity::run),
     ("search", search::run),
     ("objectives", objectives::run),
 ];

@@ -9,7 +9,7 @@ use super::*;
 use std::thread;
 
 /// Number of concurrent requests of the loud tenant, all of one key.
-const LOUD: usize = 30;
+pub(super) const LOUD: usize = 30;
 /// Limit on the p99 of another tenant, as a multiple of its p99 on a machine that another program keeps busy.
 const MAX_TAIL: f64 = 3.0;
 /// Number of rows on a page: the maximum of the API.

@@ -7,7 +7,7 @@ use candor_service::context::clocks::clock_difference;
 use rustix::fs::{Access, access, statvfs};
 
 use super::finding::Finding;
-use super::{twins, upgrades};
+use super::{sign_ins, twins, upgrades};
 use crate::config::{Config, DatabaseUrl};
 use crate::{store, wiring};
 
@@ -132,7 +132,8 @@ async fn master_key(config: &Config) -> Finding {
     }
 }
 
-/// Checks that a write is possible, compares the clocks, and looks at data that an upgrade left unchanged. The
+/// Checks that a write is possible, compares the clocks, looks at data that an upgrade left unchanged, and counts identity
+/// providers. The
 /// schema is current, so opening the store changes no more than a start of the service: it replaces the keys of
 /// texts that an earlier version computed.
 async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Finding>) {
@@ -153,6 +154,7 @@ async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Fin
     };
     let mut findings = upgrades::look(&*store, config.organization_max_keys, now).await;
     findings.extend(twins::look(&*store).await);
+    findings.extend(sign_ins::look(&*store).await);
     (probe_result, clock, findings)
 }
 

@@ -6,6 +6,7 @@ mod finding;
 mod limits;
 mod listener;
 mod mail;
+mod sign_ins;
 mod twins;
 mod upgrades;
 

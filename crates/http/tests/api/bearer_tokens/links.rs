@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{TokenStage, status_of, token};
 use crate::stores::every_store;
+use crate::support::TestApi;
 
 #[tokio::test]
 async fn first_token_links_the_person_with_the_verified_address() {
@@ -42,4 +43,23 @@ async fn first_token_links_the_person_with_the_verified_address() {
         let second = with("token@acme.example", json!({"sub": "second"}));
         assert_eq!(status_of(world, &second).await, 401, "the person has another account");
     }
+}
+
+#[tokio::test]
+async fn concurrent_first_tokens_of_an_account_are_all_accepted() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        TokenStage::begin_unlinked(world, json!({"link_by": "verified_email"})).await;
+        let claims = json!({"email": "token@acme.example", "email_verified": true});
+        let texts: Vec<_> = (0..8).map(|number| with_id(world, &claims, number)).collect();
+        let statuses = futures_util::future::join_all(texts.iter().map(|text| status_of(world, text))).await;
+        assert_eq!(statuses, [200; 8], "{}", shared.name);
+    }
+}
+
+/// Returns a token that differs from the others in its id.
+fn with_id(world: &TestApi, claims: &Value, number: usize) -> String {
+    let mut claims = claims.clone();
+    claims["jti"] = json!(number);
+    token(world, claims)
 }

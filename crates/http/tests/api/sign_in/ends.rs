@@ -74,10 +74,12 @@ async fn session_ends_with_its_keys_on_every_instance_within_a_second() {
                 assert!(is_good(&peer, key).await && is_good(&world.services, key).await, "{how} {what}");
             }
             end(world, &stage, &session, how).await;
+            for key in [&session, &child] {
+                assert!(!is_good(&world.services, key).await, "{how} {what}: {} here at once", key["name"]);
+            }
             world.clock.advance_millis(900);
             for key in [&session, &child] {
                 assert!(!is_good(&peer, key).await, "{how} {what}: {}", key["name"]);
-                assert!(!is_good(&world.services, key).await, "{how} {what}: {}", key["name"]);
             }
             let url = link.json()["url"].as_str().unwrap().to_owned();
             assert_eq!(exchange(world, &url, "").await.refusal().0, 404, "{how} {what}: an unopened link");

@@ -1,8 +1,11 @@
 //! Sign-in of people at their identity provider (decision B10).
 
 mod ends;
+mod external_ids;
 mod hostile;
 mod logout;
+mod logouts;
+mod mix_up;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +13,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use candor_port_clock::Clock;
 use ring::digest::{SHA256, digest};
+use ring::signature::Ed25519KeyPair;
 use serde_json::{Value, json};
 
 use crate::identity_check::{ISSUER, sign, signing_key};
@@ -77,7 +81,12 @@ impl Stage {
 
     /// Signs in and exchanges the code. Returns the key of the session.
     pub(crate) async fn session(&self, world: &TestApi) -> Value {
-        let (address, cookie) = self.sign_in(world, json!({})).await;
+        self.session_of(world, json!({})).await
+    }
+
+    /// Signs in with an ID token with these changes of its claims. Returns the key of the session.
+    pub(crate) async fn session_of(&self, world: &TestApi, changes: Value) -> Value {
+        let (address, cookie) = self.sign_in(world, changes).await;
         let response = exchange(world, &address, &cookie).await;
         assert_eq!(response.status, 200, "{address}: {}", response.text());
         response.json()
@@ -132,6 +141,11 @@ pub(crate) fn grant(world: &TestApi, begun: &Begun, changes: &Value) {
 }
 
 fn id_token(world: &TestApi, begun: &Begun, changes: &Value) -> String {
+    id_token_by(world, begun, changes, &signing_key())
+}
+
+/// Returns an ID token for a sign-in with these changes of its claims, signed by a key.
+fn id_token_by(world: &TestApi, begun: &Begun, changes: &Value, key: &Ed25519KeyPair) -> String {
     let now = world.clock.now().millis().div_euclid(1_000);
     let mut claims = json!({
         "iss": ISSUER, "sub": "00u1", "aud": "0oa1", "iat": now, "exp": now + 600, "nonce": begun.query["nonce"],
@@ -141,7 +155,7 @@ fn id_token(world: &TestApi, begun: &Begun, changes: &Value) -> String {
         claims[name] = value.clone();
     }
     claims.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-    sign(&json!({"alg": "EdDSA", "kid": "1"}).to_string(), &claims.to_string(), &signing_key())
+    sign(&json!({"alg": "EdDSA", "kid": "1"}).to_string(), &claims.to_string(), key)
 }
 
 /// Exchanges the code of an address in the browser with this cookie.

@@ -123,6 +123,14 @@ impl Tokens {
         lock(&self.providers).clear();
     }
 
+    /// Removes the callers of an organization. Called after this instance ended rights of people, so that the change applies
+    /// here at once.
+    pub fn forget_people_of(&self, organization: OrganizationId) {
+        for token in self.verified.write().unwrap_or_else(PoisonError::into_inner).values_mut() {
+            token.caller = token.caller.take().filter(|_| token.token.tenant.organization != organization);
+        }
+    }
+
     pub(super) fn is_refused(&self, hash: KeyHash, now: Timestamp) -> bool {
         lock(&self.refused).get(&hash).is_some_and(|at| is_fresh(*at, now))
     }

@@ -106,7 +106,8 @@ async fn find_account(
         people.extend(services.store.row::<Employee>(tenant, id).await?);
     }
     for person in &people {
-        candidates.push(bearer::describe(services, tenant, provider, &person.value).await?);
+        candidates
+            .push(bearer::describe(services, tenant, (provider, &claims.subject.subject), &person.value).await?);
     }
     let decision = match decide_sign_in(settings, KnownPeople::Unlinked(&candidates)) {
         Ok(decision) => decision,
