@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::IdentityProvider;
-use super::claims::{LogoutClaims, SUBJECT_CHARS};
+use super::claims::{IdClaims, LogoutClaims, SUBJECT_CHARS};
 use crate::access::Caller;
 use crate::audit::{AuditDraft, Change};
 use crate::decision::Resource;
@@ -235,7 +235,8 @@ impl IdentityLink {
     }
 
     /// Refuses the bearer tokens of the account that were issued up to a logout at the provider. A logout without a session
-    /// at the provider also ends the sessions of the account from before it. Returns `None` if nothing changes.
+    /// at the provider also refuses sign-ins from before it; the caller revokes the sessions that have begun. Returns `None`
+    /// if nothing changes.
     #[must_use]
     pub fn log_out(&self, person: &Employee, logout: &LogoutClaims, at: Timestamp) -> Option<(Self, AuditDraft)> {
         let mut state = self.clone();
@@ -251,6 +252,13 @@ impl IdentityLink {
         let mut audit = AuditDraft::new(person, "employee.log_out_identity");
         audit.changes = state.changes_from(None);
         Some((state, audit))
+    }
+
+    /// Returns `true` if a sign-in is refused because its ID token is from before a logout of all sessions, or from before
+    /// the removal of an earlier link. The sign-in was on its way when the account was logged out.
+    #[must_use]
+    pub fn is_after_sign_in(&self, claims: &IdClaims) -> bool {
+        self.tokens_after.is_some_and(|end| claims.issued_at <= end)
     }
 
     fn changes_from(&self, before: Option<&Self>) -> crate::audit::Changes {

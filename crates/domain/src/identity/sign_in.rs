@@ -241,6 +241,9 @@ pub enum SignInRefusal {
     /// The state is unknown, too old, of another browser or provider, or was used before.
     #[error("the sign-in is too old, was used before, or was begun by another browser")]
     Expired,
+    /// The account was logged out, or its link was removed, after the provider issued the ID token.
+    #[error("the account was logged out, or its link was removed, since the identity provider issued the token")]
+    Ended,
     /// The person or the policy of the provider refused.
     #[error("the person or the provider denied the sign-in")]
     Denied,
@@ -281,7 +284,7 @@ impl SignInRefusal {
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {
-            Self::Expired => "expired",
+            Self::Expired | Self::Ended => "expired",
             Self::Denied => "denied",
             Self::Link(_) => "not_linked",
             Self::ProviderError
@@ -301,6 +304,7 @@ impl SignInRefusal {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Expired => "expired",
+            Self::Ended => "ended",
             Self::Denied => "denied",
             Self::ProviderError => "provider_error",
             Self::InactiveProvider => "inactive_provider",

@@ -2,16 +2,18 @@
 //! tokens of an account (decision B11).
 
 use candor_domain::access::Tenant;
+use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::Decision;
 use candor_domain::id::{IdentityProviderId, KeyId, RequestId};
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::identity::IdentityLink;
 use candor_domain::identity::claims::LogoutClaims;
+use candor_domain::identity::session::MAX_SESSIONS_OF_PERSON;
 use candor_domain::page::PageRequest;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
 
 use crate::change::{Attempt, Batch};
@@ -75,20 +77,26 @@ impl LogoutRequest<'_> {
     async fn plan(&self, at: Timestamp) -> Result<Logout, Error> {
         let mut logout = Logout { subject: self.claims.subject.clone(), ..Logout::default() };
         if let Some(session_id) = &self.claims.session_id {
-            self.end_sessions(session_id, &mut logout, at).await?;
+            let sessions = rows::api_keys::sessions_of_sid(self.provider, session_id, &PageRequest::ALL);
+            let sessions = self.services.store.entries(self.tenant, sessions).await?;
+            self.end_sessions(sessions, &mut logout, at)?;
         }
         if let Some(subject) = logout.subject.clone() {
-            self.end_tokens(&subject, &mut logout, at).await?;
+            self.end_account(&subject, &mut logout, at).await?;
         }
         Ok(logout)
     }
 
-    /// Revokes the sessions that came from one session at the provider. A person has few.
-    async fn end_sessions(&self, session_id: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
-        let sessions = rows::api_keys::sessions_of_sid(self.provider, session_id, &PageRequest::ALL);
-        for session in self.services.store.entries(self.tenant, sessions).await? {
+    /// Revokes those sessions that came from the provider and the account. There are few.
+    fn end_sessions(
+        &self,
+        sessions: Vec<Versioned<ApiKey>>,
+        logout: &mut Logout,
+        at: Timestamp,
+    ) -> Result<(), Error> {
+        for session in sessions {
             let is_named = logout.subject.is_none() || session.value.identity_subject == logout.subject;
-            if !is_named {
+            if !is_named || session.value.identity_provider_id != Some(self.provider) {
                 continue;
             }
             logout.subject.clone_from(&session.value.identity_subject);
@@ -102,14 +110,21 @@ impl LogoutRequest<'_> {
         Ok(())
     }
 
-    /// Refuses the bearer tokens of the account, and its sessions unless the token names one.
-    async fn end_tokens(&self, subject: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
+    /// Refuses the bearer tokens of the account, and ends its sessions unless the token names one.
+    async fn end_account(&self, subject: &str, logout: &mut Logout, at: Timestamp) -> Result<(), Error> {
         let account = IdentityLink::id_of(self.provider, subject);
         let Some(link) = self.services.store.row::<IdentityLink>(self.tenant, account).await? else {
             return Ok(());
         };
         let person = self.services.store.row::<Employee>(self.tenant, link.value.employee_id).await?;
         let Some(person) = person else { return Ok(()) };
+        if self.claims.session_id.is_none() {
+            // They are revoked, and not compared with the time of issue, which is one of the provider's clock.
+            let page = PageRequest { limit: MAX_SESSIONS_OF_PERSON, after: None };
+            let sessions = rows::api_keys::sessions_of(person.value.id, true, &page);
+            let sessions = self.services.store.entries(self.tenant, sessions).await?;
+            self.end_sessions(sessions, logout, at)?;
+        }
         if let Some((state, audit)) = link.value.log_out(&person.value, self.claims, at) {
             let time = at.max(state.updated_at);
             let writes = vec![Write::put(&Row::at_version(state, link.version))];

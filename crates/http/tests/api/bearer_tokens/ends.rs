@@ -54,7 +54,7 @@ async fn end_of_a_token_is_seen_by_every_instance_within_a_second() {
 }
 
 /// Sends a logout token with these claims.
-async fn log_out(world: &TestApi, provider: &str, changes: Value) -> crate::support::TestResponse {
+pub(crate) async fn log_out(world: &TestApi, provider: &str, changes: Value) -> crate::support::TestResponse {
     let event = json!({"http://schemas.openid.net/event/backchannel-logout": {}});
     let mut claims = json!({"aud": "0oa1", "exp": null, "events": event, "jti": "j1"});
     for (name, value) in changes.as_object().unwrap() {

@@ -1,6 +1,6 @@
 //! Bearer tokens of identity providers (decision B11).
 
-mod ends;
+pub(crate) mod ends;
 mod hostile;
 mod keys;
 mod links;

@@ -2,6 +2,7 @@
 
 mod ends;
 mod hostile;
+mod logout;
 
 use std::collections::BTreeMap;
 

@@ -59,6 +59,9 @@ pub(super) async fn begin_session(
             Ok(account) => account,
             Err(refusal) => return refuse(refusal.into()),
         };
+        if account.link.as_ref().is_some_and(|link| link.value.is_after_sign_in(claims)) {
+            return refuse(SignInRefusal::Ended);
+        }
         let code = generate_code(random32(&*services.ids)?);
         match build(services, sign_in, (provider, &account, claims), &code, at).await? {
             Ok(change) => Ok(Attempt::Commit(sign_in.tenant, Box::new(change), Ok(code))),
