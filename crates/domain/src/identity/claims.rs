@@ -20,8 +20,11 @@ pub use logout::{LogoutClaims, MAX_LOGOUT_AGE_SECONDS};
 
 /// Largest difference between the clocks of the provider and of the service, in seconds.
 pub const TOLERANCE_SECONDS: i64 = 60;
-/// Length of the longest subject, in characters. The limit of OpenID Connect is 255 ASCII characters.
+/// Length of the longest subject, in characters. The limit of OpenID Connect is 255 ASCII characters. Other texts of tokens
+/// that are stored or looked up have the same limit.
 pub const SUBJECT_CHARS: usize = 255;
+/// Times of tokens that are stored, in Unix seconds: the years 1970 to 9999.
+const STORED_TIMES: std::ops::RangeInclusive<i64> = 0..=253_402_300_799;
 
 /// The settings of a provider that its tokens must match.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -134,10 +137,10 @@ impl VerifiedToken {
 impl TokenSubject {
     fn read(claims: &Object, rules: &TokenRules) -> Result<Self, TokenFlaw> {
         let subject = subject(claims)?.ok_or(TokenFlaw::Subject)?.to_owned();
-        let external_id = text(claims, &rules.subject_claim).map(ToOwned::to_owned);
+        let known_text = |name| text(claims, name).filter(|text| is_storable(text)).map(ToOwned::to_owned);
         let is_verified = claims.get("email_verified") == Some(&Value::Bool(true));
-        let verified_email = text(claims, "email").filter(|_| is_verified).map(ToOwned::to_owned);
-        Ok(Self { subject, external_id, verified_email })
+        let verified_email = known_text("email").filter(|_| is_verified);
+        Ok(Self { subject, external_id: known_text(&rules.subject_claim), verified_email })
     }
 }
 
@@ -221,17 +224,37 @@ fn seconds(claims: &Object, name: &str) -> Result<Option<i64>, TokenFlaw> {
     }
 }
 
+/// Returns a time that is stored.
+fn stored_time(claims: &Object, name: &str) -> Result<Option<Timestamp>, TokenFlaw> {
+    match seconds(claims, name)? {
+        Some(seconds) if !STORED_TIMES.contains(&seconds) => Err(TokenFlaw::Time),
+        seconds => Ok(seconds.map(timestamp)),
+    }
+}
+
 const fn timestamp(seconds: i64) -> Timestamp {
     Timestamp::from_millis(0).plus_seconds(seconds)
 }
 
 /// Returns the subject, if there is one.
 fn subject(claims: &Object) -> Result<Option<&str>, TokenFlaw> {
-    let Some(subject) = optional_text(claims, "sub").map_err(|_| TokenFlaw::Subject)? else { return Ok(None) };
-    let is_valid = !subject.is_empty()
-        && subject.chars().nth(SUBJECT_CHARS).is_none()
-        && !subject.chars().any(char::is_control);
-    if is_valid { Ok(Some(subject)) } else { Err(TokenFlaw::Subject) }
+    stored_text(claims, "sub").map_err(|_| TokenFlaw::Subject)
+}
+
+/// Returns a text that is stored or looked up, if the token has it.
+///
+/// # Errors
+/// Returns [`TokenFlaw::Malformed`] for another type and for a text that is not storable.
+fn stored_text<'c>(claims: &'c Object, name: &str) -> Result<Option<&'c str>, TokenFlaw> {
+    match optional_text(claims, name)? {
+        Some(text) if !is_storable(text) => Err(TokenFlaw::Malformed),
+        text => Ok(text),
+    }
+}
+
+/// Returns `true` for a text that both stores keep: one of 1 to [`SUBJECT_CHARS`] characters without control characters.
+fn is_storable(text: &str) -> bool {
+    !text.is_empty() && text.chars().nth(SUBJECT_CHARS).is_none() && !text.chars().any(char::is_control)
 }
 
 /// Returns the permissions that `scope` or `scp` name: a text with blanks between the words, or a list.

@@ -53,10 +53,10 @@ pub enum TokenFlaw {
     /// There is no subject.
     #[error("the token has no subject")]
     Subject,
-    /// A time is missing or is not an integer.
-    #[error("the exp or iat of the token is missing, or a time of the token is no integer")]
+    /// A time is missing or is not an integer, or the end of the session is not in the years 1970 to 9999.
+    #[error("the exp or iat of the token is missing, or a time of the token is no integer, or out of range")]
     Time,
-    /// The token has expired.
+    /// The token, or the session that it tells of, has expired.
     #[error("the token has expired")]
     Expired,
     /// The token is from the future.

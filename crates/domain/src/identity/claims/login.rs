@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use ring::digest::digest;
 
-use super::{Times, TokenRules, TokenSubject, check_issuer, refuse_other_kinds, seconds, timestamp};
+use super::{Times, TokenRules, TokenSubject, check_issuer, refuse_other_kinds, stored_text, stored_time};
 use crate::identity::flaw::TokenFlaw;
 use crate::identity::token::{TokenKind, VerifiedToken, audiences, optional_text};
 use crate::json::Object;
@@ -59,10 +59,14 @@ impl VerifiedToken {
             return Err(TokenFlaw::Nonce);
         }
         self.check_access_token(expectation.access_token)?;
+        let session_ends_at = stored_time(claims, "session_expiry")?;
+        if session_ends_at.is_some_and(|end| end <= now) {
+            return Err(TokenFlaw::Expired);
+        }
         Ok(IdClaims {
             subject: TokenSubject::read(claims, rules)?,
-            session_id: optional_text(claims, "sid")?.map(ToOwned::to_owned),
-            session_ends_at: seconds(claims, "session_expiry")?.map(timestamp),
+            session_id: stored_text(claims, "sid")?.map(ToOwned::to_owned),
+            session_ends_at,
             issued_at: times.issued_at,
         })
     }

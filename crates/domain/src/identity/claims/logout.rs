@@ -1,9 +1,8 @@
 //! Claims of logout tokens (OpenID Connect Back-Channel Logout 1.0).
 
-use super::{TokenRules, check_expiry, check_issuer, read_issue_time, seconds, subject, timestamp};
+use super::{TokenRules, check_expiry, check_issuer, read_issue_time, seconds, stored_text, subject, timestamp};
 use crate::identity::flaw::TokenFlaw;
-use crate::identity::strict_json::text;
-use crate::identity::token::{TokenKind, VerifiedToken, audiences, optional_text};
+use crate::identity::token::{TokenKind, VerifiedToken, audiences};
 use crate::json::{Object, Value};
 use crate::signature::unix_seconds;
 use crate::time::Timestamp;
@@ -53,8 +52,8 @@ impl VerifiedToken {
         if let Some(expires_at) = seconds(claims, "exp")? {
             check_expiry(expires_at, now)?;
         }
-        let (subject, session_id) = (subject(claims)?, optional_text(claims, "sid")?);
-        let token_id = text(claims, "jti").filter(|id| !id.is_empty()).ok_or(TokenFlaw::Logout)?;
+        let (subject, session_id) = (subject(claims)?, stored_text(claims, "sid")?);
+        let token_id = stored_text(claims, "jti").map_err(|_| TokenFlaw::Logout)?.ok_or(TokenFlaw::Logout)?;
         // A nonce marks an ID token, which must not end sessions.
         let is_logout = has_event(claims) && claims.get("nonce").is_none();
         if !is_logout || (subject.is_none() && session_id.is_none()) {

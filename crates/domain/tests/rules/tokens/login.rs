@@ -1,9 +1,9 @@
 //! Claims of ID tokens and of logout tokens.
 
-use candor_domain::identity::claims::{IdExpectation, TokenRules};
+use candor_domain::identity::claims::{IdExpectation, SUBJECT_CHARS, TokenRules};
 use candor_domain::identity::flaw::TokenFlaw::{
     self, AccessTokenHash, Audience, AuthenticationContext, AuthenticationTime, AuthorizedParty, Event, Expired,
-    Issuer, Kind, Logout, Malformed, Nonce, NotYetValid, Time, TooOld,
+    Issuer, Kind, Logout, Malformed, Nonce, NotYetValid, Subject, Time, TooOld,
 };
 use candor_domain::time::Timestamp;
 use serde_json::{Value, json};
@@ -38,6 +38,7 @@ fn hostile_id_token_is_refused_with_its_cause() {
         ("expired", with(base(), "exp", NOW - 60), Expired),
         ("from the future", with(base(), "iat", NOW + 61), NotYetValid),
         ("session_expiry in floating point", with(base(), "session_expiry", 1.5), Time),
+        ("session that has ended", with(base(), "session_expiry", NOW), Expired),
         ("foreign access token", with(base(), "at_hash", "77QmUPtjPfzWtF2AnpK9RQ"), AccessTokenHash),
         ("empty at_hash", with(base(), "at_hash", ""), AccessTokenHash),
         ("logout token", with(logout_claims(), "nonce", "n-0S6"), Event),
@@ -108,6 +109,52 @@ fn id_token_tells_the_session_of_the_provider() {
     let login = token.to_id(&rules(), EXPECTATION, now()).unwrap();
     assert_eq!((login.subject.subject.as_str(), login.session_id.as_deref()), (SUBJECT, Some("08a5")));
     assert_eq!(login.session_ends_at, Some(Timestamp::from_millis((NOW + 900) * 1000)));
+}
+
+/// Texts that no store keeps, or that are too long for an index.
+fn unstorable_texts() -> [Value; 5] {
+    [json!("a\u{0}b"), json!("a\nb"), json!("\u{85}"), json!(""), json!("é".repeat(SUBJECT_CHARS + 1))]
+}
+
+#[test]
+fn texts_of_a_token_that_are_stored_have_bounds() {
+    let mint = Mint::new();
+    for text in unstorable_texts() {
+        let judge = |claims| {
+            let token = verify(&mint, &mint.token("RS256", &claims)).unwrap();
+            (
+                token.to_id(&rules(), EXPECTATION, now()),
+                token.to_logout(&rules(), now()),
+                token.to_bearer(&rules(), now()),
+            )
+        };
+        let bearer = |name: &str| judge(with(bearer_claims(), name, text.clone())).2;
+        let id = |name: &str| judge(with(id_claims(), name, text.clone())).0;
+        let logout = |name: &str| judge(with(logout_claims(), name, text.clone())).1;
+        for flaw in [bearer("sub").map(drop), id("sub").map(drop), logout("sub").map(drop)] {
+            assert_eq!(flaw, Err(Subject), "{text}");
+        }
+        assert_eq!((id("sid").map(drop), logout("sid").map(drop)), (Err(Malformed), Err(Malformed)), "{text}");
+        assert_eq!(logout("jti").map(drop), Err(Logout), "{text}");
+        assert_eq!(bearer("oid").unwrap().subject.external_id, None, "{text}");
+        let claims = with(with(bearer_claims(), "email_verified", true), "email", text.clone());
+        assert_eq!(judge(claims).2.unwrap().subject.verified_email, None, "{text}");
+    }
+    let longest = "é".repeat(SUBJECT_CHARS);
+    let token = verify(&mint, &mint.token("RS256", &with(id_claims(), "sid", longest.clone()))).unwrap();
+    assert_eq!(token.to_id(&rules(), EXPECTATION, now()).unwrap().session_id, Some(longest));
+}
+
+#[test]
+fn end_of_the_session_is_in_a_year_of_four_digits() {
+    let mint = Mint::new();
+    let end_of_9999 = 253_402_300_799_i64;
+    for time in [-1, end_of_9999 + 1, i64::MAX, i64::MIN, -1_000_000_000_000_000_000] {
+        let token = mint.token("RS256", &with(id_claims(), "session_expiry", time));
+        assert_eq!(judge_id(&mint, &token, &rules()), Err(Time), "{time}");
+    }
+    let token = mint.token("RS256", &with(id_claims(), "session_expiry", end_of_9999));
+    assert_eq!(judge_id(&mint, &token, &rules()), Ok(()));
 }
 
 #[test]
