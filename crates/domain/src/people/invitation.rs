@@ -257,6 +257,22 @@ impl Invitation {
         Ok(Self { accepted_at: Some(at), ..self.without_mail() })
     }
 
+    /// Accepts the invitation for the holder of the person's address, who has no token. As its token, it serves the mailbox
+    /// that it was made for: `address_changed_at` is the time of the last change of the mailbox.
+    ///
+    /// # Errors
+    /// As [`Invitation::accept`].
+    pub fn accept_by_address(
+        &self,
+        address_changed_at: Option<Timestamp>,
+        at: Timestamp,
+    ) -> Result<Self, DomainError> {
+        if address_changed_at.is_some_and(|changed_at| changed_at >= self.created_at) {
+            return Err(DomainError::NotFound);
+        }
+        self.accept(at)
+    }
+
     /// Revokes the invitation and cancels its mail.
     #[must_use]
     pub fn revoke(&self, at: Timestamp) -> Self {

@@ -185,17 +185,28 @@ pub(super) async fn describe(
 ) -> Result<LinkCandidate, Error> {
     let key = IdentityLink::person_key(provider.id, person.id);
     let own_link = services.store.row_by(tenant, rows::identity_links::BY_PERSON, key).await?;
-    let entries = services.store.entries(tenant, entries_about(person.id, provider.created_at)).await?;
-    let change = entries.iter().find(|entry| entry.value.action == ADDRESS_CHANGE);
-    let oldest_read = entries.get(usize::from(MAX_ENTRIES) - 1);
     Ok(LinkCandidate {
         id: person.id,
         status: person.status,
         role: person.role,
         has_other_account: own_link.is_some(),
-        address_changed_at: change.or(oldest_read).map(|entry| entry.value.occurred_at),
+        address_changed_at: find_address_change(services, tenant, person, provider.created_at).await?,
         has_returned: person.returned_at.is_some(),
     })
+}
+
+/// Returns the time of the last change of a person's mailbox since `since`, if there was one. Beyond the entries that are
+/// read, there may have been one.
+pub(super) async fn find_address_change(
+    services: &Services,
+    tenant: Tenant,
+    person: &Employee,
+    since: Timestamp,
+) -> Result<Option<Timestamp>, Error> {
+    let entries = services.store.entries(tenant, entries_about(person.id, since)).await?;
+    let change = entries.iter().find(|entry| entry.value.action == ADDRESS_CHANGE);
+    let oldest_read = entries.get(usize::from(MAX_ENTRIES) - 1);
+    Ok(change.or(oldest_read).map(|entry| entry.value.occurred_at))
 }
 
 /// Returns the list of the newest audit entries about a person, which an index answers: without a slot for slow reads, a first

@@ -13,6 +13,19 @@ fn token_opens_nothing_after_the_address_has_changed() {
 }
 
 #[test]
+fn invitation_serves_only_its_own_address() {
+    let time = Timestamp::from_millis(10);
+    let pending = Employee { status: Status::PendingInvite, ..employee(1) };
+    let token = token([7; 32], "ada@example.com");
+    let invitation = Invitation::new(InvitationId::from_ulid(Ulid(1)), &pending, &token, time).unwrap();
+    for (changed_at, wanted) in [(None, true), (Some(9), true), (Some(10), false), (Some(11), false)] {
+        let acceptance = invitation.accept_by_address(changed_at.map(Timestamp::from_millis), time);
+        assert_eq!(acceptance.is_ok(), wanted, "{changed_at:?}");
+    }
+    assert_eq!(invitation.revoke(time).accept_by_address(None, time), Err(DomainError::NotFound));
+}
+
+#[test]
 fn invitation_is_accepted_once_and_within_14_days() {
     let time = Timestamp::from_millis(0);
     let pending = Employee { status: Status::PendingInvite, ..employee(1) };

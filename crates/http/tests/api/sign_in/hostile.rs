@@ -164,3 +164,28 @@ async fn person_is_linked_by_the_rules_of_first_links() {
         assert!(stage.sign_in(world, json!({})).await.0.contains("#code="), "confirmed by an admin");
     }
 }
+
+#[tokio::test]
+async fn invitation_for_another_address_is_not_accepted() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = Stage::begin(world, json!({})).await;
+        let body =
+            json!({"email": "bo@acme.example", "first_name": "Bo", "last_name": "Example", "send_invite": true});
+        let path = format!("/v1/employees/{}", world.made("/v1/employees", body).await);
+        assert_eq!(world.get(&path).await.json()["status"], "pending_invite", "{what}");
+        world.clock.advance_seconds(1);
+        assert_eq!(world.patch(&path, json!({"email": "eve@acme.example"})).await.status, 200);
+        world.clock.advance_seconds(1);
+        let claims = || json!({"email": "eve@acme.example"});
+        let (address, _) = stage.sign_in(world, claims()).await;
+        assert_eq!(address, "https://candor.example/console#error=not_linked", "{what}");
+        assert_eq!(audit(world, "session.refuse").await[0]["changes"]["cause"]["to"], "pending_invite", "{what}");
+        assert_eq!(world.get(&path).await.json()["status"], "pending_invite", "{what}");
+        let invitation = world.post(&format!("{path}/invite"), json!({})).await;
+        assert_eq!(invitation.status, 200, "{what}: {}", invitation.text());
+        let (address, _) = stage.sign_in(world, claims()).await;
+        assert!(address.contains("#code="), "{what}: {address}");
+        assert_eq!(world.get(&path).await.json()["status"], "active", "{what}");
+    }
+}
