@@ -28,6 +28,9 @@ pub(crate) enum CountedBytes {
 /// Class under which requests without a valid key are counted (decision B1).
 pub(crate) const WITHOUT_KEY: &str = "without_key";
 
+/// Quota of the logout tokens of an organization (decision B11).
+pub(crate) const LOGOUT: &str = "logout";
+
 /// Registers all counters with fixed labels, so that each is exported before its first count.
 pub(crate) fn register(quotas: impl IntoIterator<Item = &'static str>) {
     for name in [NOT_READING, TURNED_AWAY, FORWARDED_UNREADABLE, ANSWERS_REFUSED, BODIES_REFUSED] {
@@ -82,5 +85,5 @@ pub(crate) fn turned_away() {
 /// Returns the values of the label `quota` in the metric of refused requests.
 pub(crate) fn quota_names() -> impl Iterator<Item = &'static str> {
     let keyless = KeylessWrite::ALL.iter().map(|write| write.word());
-    QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY]).chain(keyless)
+    QuotaClass::VARIANTS.iter().map(|class| class.word()).chain([WITHOUT_KEY, LOGOUT]).chain(keyless)
 }

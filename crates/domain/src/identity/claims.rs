@@ -16,7 +16,7 @@ use super::strict_json::{text, texts};
 use super::token::{SignedToken, TokenKind, VerifiedToken, audiences, optional_text};
 
 pub use login::{IdClaims, IdExpectation};
-pub use logout::{LogoutClaims, MAX_LOGOUT_AGE_SECONDS};
+pub use logout::{LOGOUTS_PER_MINUTE, LogoutClaims, MAX_LOGOUT_AGE_SECONDS};
 
 /// Largest difference between the clocks of the provider and of the service, in seconds.
 pub const TOLERANCE_SECONDS: i64 = 60;

@@ -9,12 +9,11 @@ use actix_web::web::Payload;
 use candor_domain::id::IdentityProviderId;
 use candor_domain::identity::token::MAX_TOKEN_BYTES;
 use candor_domain::json::{Object, Value};
-use candor_service::usecases::backchannel_logout;
+use candor_service::usecases::backchannel_logout::{self, LogoutResult};
 
-use crate::connection::address;
 use crate::contract::framing;
 use crate::contract::route::BASE;
-use crate::meters::{self, WITHOUT_KEY};
+use crate::meters::{self, LOGOUT};
 use crate::pages::invitation_page;
 use crate::pipeline::api::Api;
 use crate::pipeline::dispatch::take_payload;
@@ -40,7 +39,8 @@ pub(crate) fn provider(path: &str) -> Option<&str> {
 }
 
 impl Api {
-    /// Answers a logout. A token that is not valid counts as a failed authentication of the client's address.
+    /// Answers a logout. A token that is not valid counts as a failed authentication of the client's address. It is judged
+    /// first: organizations share the addresses of their providers, and none may keep out the logouts of another one.
     pub(crate) async fn log_out(
         &self,
         exchange: &mut Exchange<'_>,
@@ -53,23 +53,25 @@ impl Api {
             Method::OPTIONS => return Ok(Answer::options(&HeaderValue::from_static("OPTIONS, POST"))),
             _ => return Err(ErrorResponse::wrong_method(&HeaderValue::from_static("OPTIONS, POST"))),
         }
-        let failures = self.services.limits.look_failures(address::bucket(exchange.client.address), exchange.at);
-        exchange.rate_limit = Some(failures);
-        if failures.remaining == 0 {
-            meters::record_refused(WITHOUT_KEY);
-            return Err(ErrorResponse::too_many(WITHOUT_KEY, &failures));
-        }
         let body = take_payload(payload)?;
         let body = framing::body(exchange.request, body, self.settings.body_time, MAX_FORM_BYTES).await?;
         let fields = invitation_page::fields(exchange.request.headers(), &body)?;
         let origin = (exchange.id, exchange.origin());
-        let is_valid = match (provider.parse::<IdentityProviderId>(), token(&fields)) {
+        let result = match (provider.parse::<IdentityProviderId>(), token(&fields)) {
             (Ok(id), Some(token)) => backchannel_logout::log_out(&self.services, id, token, origin).await?,
-            (_, _) => false,
+            (_, _) => LogoutResult::Refused,
         };
-        if !is_valid {
-            self.count_failure(exchange)?;
-            return Err(ErrorResponse::malformed_request(REFUSAL));
+        match result {
+            LogoutResult::Ended => {}
+            LogoutResult::Refused => {
+                self.count_failure(exchange)?;
+                return Err(ErrorResponse::malformed_request(REFUSAL));
+            }
+            LogoutResult::OverQuota(rate_limit) => {
+                exchange.rate_limit = Some(rate_limit);
+                meters::record_refused(LOGOUT);
+                return Err(ErrorResponse::too_many(LOGOUT, &rate_limit));
+            }
         }
         let mut answer = Answer::empty(StatusCode::OK);
         answer.headers.push((CACHE_CONTROL, HeaderValue::from_static("no-store")));

@@ -13,6 +13,7 @@ use candor_domain::identity::session::MAX_SESSIONS_OF_PERSON;
 use candor_domain::page::PageRequest;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
+use candor_domain::window::RateLimitStatus;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
 
@@ -23,8 +24,18 @@ use crate::context::services::Services;
 /// Name of the service's part that ends sessions, in audit entries.
 const ACTOR: &str = "back-channel logout";
 
-/// Ends what a logout token names. Returns `false` for a token that is not valid for the provider; the cause is counted and
-/// logged. An unknown account, and a token that was used before, change nothing.
+/// Result of a logout token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogoutResult {
+    /// The token is valid: what it names has ended.
+    Ended,
+    /// The token is not valid for the provider. The cause is counted and logged.
+    Refused,
+    /// The token is valid, and the providers of its organization have used up their quota.
+    OverQuota(RateLimitStatus),
+}
+
+/// Ends what a logout token names. An unknown account, and a token that was used before, change nothing.
 ///
 /// # Errors
 /// Errors of the store; see [`Error`].
@@ -33,24 +44,31 @@ pub async fn log_out(
     provider: IdentityProviderId,
     token: &str,
     (request, origin): (RequestId, Origin),
-) -> Result<bool, Error> {
-    let Some((tenant, claims)) = services.judge_logout(provider, token).await? else { return Ok(false) };
+) -> Result<LogoutResult, Error> {
+    let Some((tenant, claims)) = services.judge_logout(provider, token).await? else {
+        return Ok(LogoutResult::Refused);
+    };
+    let rate_limit = services.limits.admit_logout(tenant.organization, services.clock.now());
+    if !rate_limit.admitted {
+        return Ok(LogoutResult::OverQuota(rate_limit));
+    }
     let plan = async |at: Timestamp| {
         let key = IdempotencyKey::from_logout(provider, &claims.token_id);
         if services.store.replay(tenant, &key, at).await?.is_some() {
-            return Ok(Attempt::Done(vec![]));
+            return Ok(Attempt::Done(None));
         }
         let logout = LogoutRequest { services, tenant, provider, claims: &claims, request, origin: &origin };
         let Logout { change, sessions, .. } = logout.plan(at).await?;
-        let Some(mut change) = change.finish() else { return Ok(Attempt::Done(vec![])) };
+        let Some(mut change) = change.finish() else { return Ok(Attempt::Done(None)) };
         change.replay = Some(services.seal_mark(tenant, key, at)?);
-        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), sessions))
+        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), Some(sessions)))
     };
-    for session in services.retry(plan).await? {
-        services.auth.forget(session);
+    // Tokens that end nothing leave the caches, which all tenants share.
+    if let Some(sessions) = services.retry(plan).await? {
+        sessions.into_iter().for_each(|session| services.auth.forget(session));
+        services.tokens.forget_rights();
     }
-    services.tokens.forget_rights();
-    Ok(true)
+    Ok(LogoutResult::Ended)
 }
 
 /// The effect of a logout.

@@ -9,6 +9,9 @@ use crate::time::Timestamp;
 
 /// Largest age of a logout token, in seconds. Ids of used tokens are kept for this time and [`TOLERANCE_SECONDS`](super::TOLERANCE_SECONDS).
 pub const MAX_LOGOUT_AGE_SECONDS: i64 = 300;
+/// Number of valid logout tokens per minute of the providers of one organization, as many as the writes of all its keys. A
+/// provider ends the sessions of as many people as sign in, and each token is a write.
+pub const LOGOUTS_PER_MINUTE: u32 = 1_000;
 /// Name of the event of a logout.
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 

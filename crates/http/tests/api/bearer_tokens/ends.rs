@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use candor_domain::audit::Origin;
+use candor_domain::identity::claims::LOGOUTS_PER_MINUTE;
 use candor_service::Services;
 use candor_service::usecases::bearer;
 use serde_json::{Value, json};
@@ -148,18 +149,38 @@ async fn wrong_logout_token_is_400_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn wrong_logout_tokens_have_a_quota_and_valid_ones_none() {
+async fn wrong_logout_tokens_have_a_quota_and_keep_out_no_valid_one() {
     let world = TestApi::new().await;
     let stage = with_client(&world).await;
-    for number in 0..70 {
-        assert_eq!(log_out(&world, &stage.provider, json!({"jti": format!("j{number}")})).await.status, 200);
-    }
     for _ in 0..60 {
         assert_eq!(log_out(&world, &stage.provider, json!({"aud": "0oa2"})).await.status, 400);
     }
     assert_eq!(log_out(&world, &stage.provider, json!({"aud": "0oa2"})).await.status, 429);
+    assert_eq!(status_of(&world, "cdr_live_wrong").await, 429, "the address is that of a stranger, too");
+    let text = token(&world, json!({}));
+    for number in 0..70 {
+        let response = log_out(&world, &stage.provider, json!({"jti": format!("j{number}")})).await;
+        assert_eq!(response.status, 200, "{}", response.text());
+    }
+    assert_eq!(status_of(&world, &text).await, 429, "the token has ended");
+}
+
+#[tokio::test]
+async fn valid_logout_tokens_have_the_quota_of_their_organization() {
+    let world = TestApi::new().await;
+    let stage = with_client(&world).await;
+    let now = || candor_port_clock::Clock::now(&*world.clock);
+    for _ in 0..LOGOUTS_PER_MINUTE {
+        assert!(world.services.limits.admit_logout(world.organization, now()).admitted);
+    }
+    let text = token(&world, json!({}));
+    let response = log_out(&world, &stage.provider, json!({})).await;
+    assert_eq!(response.refusal(), (429, "rate_limited".to_owned()), "{}", response.text());
+    assert_eq!(response.json()["error"]["details"][0]["quota"], "logout", "{}", response.text());
+    assert_eq!(status_of(&world, &text).await, 200, "nothing has ended");
+    assert_eq!(log_out(&world, &stage.provider, json!({"aud": "0oa2"})).await.status, 400, "a wrong one");
     world.clock.advance_seconds(61);
-    assert_eq!(log_out(&world, &stage.provider, json!({"jti": "new"})).await.status, 200);
+    assert_eq!(log_out(&world, &stage.provider, json!({})).await.status, 200);
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use candor_domain::access::api_key::EXCHANGES_PER_MINUTE;
 use candor_domain::access::{Caller, QuotaClass, Quotas};
 use candor_domain::id::OrganizationId;
+use candor_domain::identity::claims::LOGOUTS_PER_MINUTE;
 use candor_domain::identity::sign_in::{SIGN_INS_OF_BROWSER_PER_MINUTE, SIGN_INS_PER_MINUTE};
 use candor_domain::people::invitation::ACCEPTS_PER_MINUTE;
 use candor_domain::time::Timestamp;
@@ -142,6 +143,11 @@ impl Limits {
             None => count_here(),
             Some(shared) => shared.admit(caller.key, class, limit, count_here, record).await,
         }
+    }
+
+    /// Counts a valid logout token of a provider of an organization, or refuses it.
+    pub fn admit_logout(&self, organization: OrganizationId, at: Timestamp) -> RateLimitStatus {
+        self.count(Bucket::Logouts(organization), at, |window, now| window.admit(now, LOGOUTS_PER_MINUTE))
     }
 
     /// Counts an authentication failure of an address, or refuses the request.

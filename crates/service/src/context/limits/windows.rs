@@ -21,6 +21,8 @@ const SWEEP_EVERY: usize = 1024;
 pub(super) enum Bucket {
     Key(KeyId, QuotaClass),
     Organization(OrganizationId, QuotaClass),
+    /// Valid logout tokens of the providers of an organization.
+    Logouts(OrganizationId),
     Address([u8; 16]),
     Keyless(KeylessWrite, [u8; 16]),
     /// Refused sign-ins that the audit log of an organization gets.
