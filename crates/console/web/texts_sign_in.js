@@ -32,7 +32,8 @@ export const signIn = {
   check: "Check", checkAgain: "Check again", checkText: "Reads the provider's description and keys, and the TXT records of domains.",
   checkToken: "Check with a token", token: "Token",
   tokenHint: "An access token proves its audience, the first sign-in proves the client id. The token is not stored.",
-  tokenText: "Paste a token that the provider has issued for this client a moment ago.",
+  tokenText: "Paste a token that the provider has issued for this client a moment ago. Until then, let the provider add " +
+    "the id at the end of the redirect URI (idp_…) to its tokens, as the claim candor_provider, as a role or as a scope.",
   allRight: "No problem", problems: (/** @type {number} */ count) => (count === 1 ? "1 problem" : `${count} problems`),
   keys: (/** @type {number} */ count) => (count === 1 ? "1 key that verifies tokens" : `${count} keys that verify tokens`),
   confirmedIssuer: "Confirmed issuer", notConfirmed: "The provider's description does not confirm it",

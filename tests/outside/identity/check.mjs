@@ -37,7 +37,7 @@ async function connect(provider, domain, client_secret, subject) {
     email_domains: [domain], audiences: [AUDIENCE] };
   const { id } = await api("POST", "/identity-providers", body);
   const setup = {
-    client_id: body.client_id, client_secret, subject, email: `ada@${domain}`, audience: AUDIENCE,
+    client_id: body.client_id, client_secret, subject, email: `ada@${domain}`, audience: AUDIENCE, named: null,
     redirect_uri: `${origin}/v1/sign-in/callback/${id}`, backchannel_logout_uri: `${origin}/v1/sign-in/backchannel-logout/${id}`,
     after_logout: `${origin}/console`,
   };
@@ -69,7 +69,11 @@ async function prove(provider, domain) {
   const former = await judge(first.access_token);
   check(!former.ok && !former.proven.includes(AUDIENCE), `${provider.name}: a key that is no longer published proves ${former.proven}`);
   const { access_token } = await takeTokens(provider, setup);
-  const audience = await judge(access_token);
+  const unnamed = await judge(access_token);
+  check(!unnamed.ok && !unnamed.proven.includes(AUDIENCE), `${provider.name}: a token that does not name the provider proves ${unnamed.proven}`);
+  setup.named = id;
+  await provider.setUp(setup);
+  const audience = await judge((await takeTokens(provider, setup)).access_token);
   check(audience.ok && audience.proven.includes(AUDIENCE), `${provider.name}: an access token gives ${JSON.stringify(audience)}`);
   const { status } = await api("GET", `/identity-providers/${id}`);
   check(status === "active", `${provider.name}: a proven provider is ${status}`);

@@ -1,5 +1,6 @@
 """An OpenID Connect provider made of authlib, on a port of this machine. Its first line of output is the port. A line of standard input
-is its setup: client_id, client_secret (null for a public client), redirect_uri, subject, email and audience; or the word `rotate`,
+is its setup: client_id, client_secret (null for a public client), redirect_uri, subject, email, audience and named
+(the id of the provider at the service, which access tokens have, or null); or the word `rotate`,
 which replaces its key. Each line is answered with one. It signs with ES256."""
 
 import json
@@ -139,6 +140,8 @@ def create_access_token(client, grant_type, user, scope):
     now = int(time.time())
     claims = {"iss": issuer, "aud": setup["audience"], "sub": user, "client_id": setup["client_id"], "iat": now, "exp": now + 600,
               "jti": str(time.monotonic_ns()), "scope": scope}
+    if setup.get("named"):
+        claims["candor_provider"] = setup["named"]
     return jwt.encode({"alg": ALGORITHM, "kid": KEYS[0].kid, "typ": "at+jwt"}, claims, KEYS[0], [ALGORITHM])
 
 

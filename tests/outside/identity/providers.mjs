@@ -39,6 +39,7 @@ function settingsOf(setup, key) {
     claims: { openid: ["sub"], email: ["email", "email_verified"], profile: [] },
     conformIdTokenClaims: false,
     findAccount: (_, accountId) => ({ accountId, claims: () => ({ sub: accountId, email: setup.email, email_verified: true }) }),
+    extraTokenClaims: () => (setup.named ? { candor_provider: setup.named } : {}),
     interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
     loadExistingGrant: grantIn,
     pkce: { required: () => true },

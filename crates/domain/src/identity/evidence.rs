@@ -9,6 +9,7 @@ use super::fetch_failure::FetchFailure;
 use super::flaw::TokenFlaw;
 use super::key_set::KeySet;
 use super::token::SignedToken;
+use crate::id::IdentityProviderId;
 use crate::time::Timestamp;
 
 /// The findings of a check.
@@ -77,9 +78,16 @@ impl ProviderEvidence {
     }
 
     /// Adds a token that an admin has posted. Without keys it proves nothing.
-    pub fn add_token(&mut self, token: &str, keys: Option<&KeySet>, rules: &TokenRules, now: Timestamp) {
+    pub fn add_token(
+        &mut self,
+        token: &str,
+        keys: Option<&KeySet>,
+        rules: &TokenRules,
+        provider: IdentityProviderId,
+        now: Timestamp,
+    ) {
         let Some(keys) = keys else { return };
-        match prove(token, keys, rules, now) {
+        match prove(token, keys, rules, provider, now) {
             Ok(audiences) if audiences.is_empty() => {
                 self.add_problem(
                     "token",
@@ -103,6 +111,12 @@ impl ProviderEvidence {
     }
 }
 
-fn prove(token: &str, keys: &KeySet, rules: &TokenRules, now: Timestamp) -> Result<Vec<String>, TokenFlaw> {
-    SignedToken::parse(token)?.verify(keys)?.to_proof(rules, now)
+fn prove(
+    token: &str,
+    keys: &KeySet,
+    rules: &TokenRules,
+    provider: IdentityProviderId,
+    now: Timestamp,
+) -> Result<Vec<String>, TokenFlaw> {
+    SignedToken::parse(token)?.verify(keys)?.to_proof(rules, provider, now)
 }

@@ -68,6 +68,12 @@ pub enum TokenFlaw {
     /// The time of the authentication is missing or too long ago.
     #[error("the auth_time of the token is missing or too long ago")]
     AuthenticationTime,
+    /// The token does not name the provider that it shall prove values for.
+    #[error(
+        "the token does not name this identity provider: add its id (idp_…) to the tokens as the claim candor_provider, as \
+         a role or as a scope"
+    )]
+    UnnamedProvider,
     /// The nonce is not that of the sign-in.
     #[error("the nonce of the token is another one")]
     Nonce,

@@ -137,12 +137,24 @@ pub(crate) fn sign(header: &str, claims: &str, key: &Ed25519KeyPair) -> String {
     format!("{message}.{signature}")
 }
 
-/// Returns a signed token of the test's provider for an audience: an ID token for the client id, else an access token.
-fn token(audience: &str) -> String {
-    let now = START.millis() / 1_000;
-    let mut claims = json!({"iss": ISSUER, "sub": "00u1", "aud": audience, "iat": now, "exp": now + 600});
+/// Returns a signed token of the test's provider for an audience, which names the provider with this path: an ID token for the
+/// client id, else an access token.
+fn token(path: &str, audience: &str) -> String {
+    let (_, provider) = path.rsplit_once('/').unwrap();
+    let mut claims = json!({"aud": audience, "roles": ["reader", provider]});
     if audience != "0oa1" {
         claims["azp"] = json!("0oa1");
+    }
+    signed_token(claims)
+}
+
+/// Returns a signed token of the test's provider with these claims.
+fn signed_token(mut claims: Value) -> String {
+    let now = START.millis() / 1_000;
+    for (name, value) in
+        [("iss", json!(ISSUER)), ("sub", json!("00u1")), ("iat", json!(now)), ("exp", json!(now + 600))]
+    {
+        claims[name] = value;
     }
     sign(&json!({"alg": "EdDSA", "kid": "1"}).to_string(), &claims.to_string(), &signing_key())
 }
@@ -158,7 +170,7 @@ async fn create(world: &TestApi, key: &str, secret: Option<&str>) -> (String, Va
 async fn unreachable_provider_is_a_problem_and_no_error() {
     let world = TestApi::new().await;
     let (path, provider) = create(&world, &world.admin, None).await;
-    let check = world.post(&format!("{path}/check"), json!({"token": token("0oa1")})).await;
+    let check = world.post(&format!("{path}/check"), json!({"token": token(&path, "0oa1")})).await;
     assert_eq!(check.status, 200, "{}", check.text());
     let answer = check.json();
     assert_eq!((&answer["ok"], &answer["issuer"], &answer["keys"]), (&json!(false), &Value::Null, &json!(0)));
@@ -191,17 +203,17 @@ async fn check_proves_domains_by_records_and_audiences_by_tokens() {
         });
         assert_eq!(by_records, expected_answer, "{}", shared.name);
         assert_eq!(world.get(&path).await.json()["status"], "pending", "a domain proves no client");
-        let foreign = check(json!({"token": token("api://foreign")})).await;
+        let foreign = check(json!({"token": token(&path, "api://foreign")})).await;
         assert_eq!((&foreign["ok"], &foreign["proven"]), (&json!(false), &json!(["acme.example"])));
-        let by_id_token = check(json!({"token": token("0oa1")})).await;
+        let by_id_token = check(json!({"token": token(&path, "0oa1")})).await;
         assert_eq!((&by_id_token["ok"], &by_id_token["proven"]), (&json!(false), &json!(["acme.example"])));
-        let by_token = check(json!({"token": token("api://candor")})).await;
+        let by_token = check(json!({"token": token(&path, "api://candor")})).await;
         assert_eq!(by_token["proven"], json!(["acme.example", "api://candor"]), "{by_token}");
         let active = world.get(&path).await.json();
         assert_eq!((&active["status"], &active["domains"][0]["proven"]), (&json!("active"), &json!(true)));
         let log = world.get("/v1/audit-log?filter[action]=identity_provider.prove").await;
         assert_eq!(log.json()["data"].as_array().unwrap().len(), 2);
-        assert!(!log.text().contains(&token("api://candor")), "{}", log.text());
+        assert!(!log.text().contains(&token(&path, "api://candor")), "{}", log.text());
     }
 }
 
@@ -226,15 +238,15 @@ async fn check_by_a_key_with_less_access_proves_nothing() {
         }
         world.providers.publish("acme.example", provider["domains"][0]["txt_record"].as_str().unwrap());
         for key in [&fewer, &ends] {
-            for body in [json!({}), json!({"token": token("api://candor")})] {
+            for body in [json!({}), json!({"token": token(&path, "api://candor")})] {
                 let proof = check(key, body).await;
                 assert_eq!(proof.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
             }
             assert_eq!(world.get(&path).await.json(), provider, "nothing is recorded");
         }
-        assert_eq!(check(&world.admin, json!({"token": token("api://candor")})).await.status, 200);
+        assert_eq!(check(&world.admin, json!({"token": token(&path, "api://candor")})).await.status, 200);
         assert_eq!(world.get(&path).await.json()["status"], "active");
-        let again = check(&fewer, json!({"token": token("api://candor")})).await;
+        let again = check(&fewer, json!({"token": token(&path, "api://candor")})).await;
         let proven = json!(["acme.example", "api://candor"]);
         assert_eq!((again.status, &again.json()["proven"]), (200, &proven), "nothing is left to prove");
     }
@@ -253,8 +265,8 @@ async fn id_token_proves_no_client_id() {
         let now = START.millis() / 1_000;
         for audience in ["0oa1", "0oa2"] {
             for azp in [Value::Null, json!(audience)] {
-                let mut claims =
-                    json!({"iss": ISSUER, "sub": "00u1", "aud": audience, "iat": now, "exp": now + 600});
+                let mut claims = json!({"iss": ISSUER, "sub": "00u1", "aud": audience, "iat": now, "exp": now + 600,
+                           "roles": [path.rsplit_once('/').unwrap().1]});
                 if !azp.is_null() {
                     claims["azp"] = azp;
                 }
@@ -277,10 +289,34 @@ async fn token_without_a_proven_domain_proves_nothing() {
     let world = TestApi::new().await;
     world.providers.serve();
     let (path, _) = create(&world, &world.admin, None).await;
-    let answer = world.post(&format!("{path}/check"), json!({"token": token("api://candor")})).await.json();
+    let answer = world.post(&format!("{path}/check"), json!({"token": token(&path, "api://candor")})).await.json();
     let problem = "token: a token proves nothing before a domain of email_domains is proven";
     assert_eq!(answer["proven"], json!([]));
     assert!(answer["problems"].as_array().unwrap().contains(&json!(problem)), "{answer}");
+}
+
+#[tokio::test]
+async fn token_that_does_not_name_the_provider_proves_nothing() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        world.providers.serve();
+        let (path, provider) = create(world, &world.admin, None).await;
+        world.providers.publish("acme.example", provider["domains"][0]["txt_record"].as_str().unwrap());
+        // Each user of a company has such tokens, also one with an organization and a domain of their own.
+        for mut claims in [
+            json!({}),
+            json!({"email": "ada@acme.example", "email_verified": true}),
+            json!({"roles": ["idp_01ARZ3NDEKTSV4RRFFQ69G5FAV"]}),
+        ] {
+            claims["aud"] = json!("api://candor");
+            claims["azp"] = json!("0oa1");
+            let answer = world.post(&format!("{path}/check"), json!({"token": signed_token(claims)})).await.json();
+            let problems = answer["problems"].to_string();
+            assert!(problems.contains("does not name this identity provider"), "{}: {problems}", shared.name);
+            assert_eq!(answer["proven"], json!(["acme.example"]), "{}", shared.name);
+            world.clock.advance_millis(1);
+        }
+    }
 }
 
 #[tokio::test]
@@ -290,7 +326,8 @@ async fn value_of_another_organization_is_409_at_the_check() {
         world.providers.serve();
         let (path, provider) = create(world, &world.admin, None).await;
         world.providers.publish("acme.example", provider["domains"][0]["txt_record"].as_str().unwrap());
-        let first_check = world.post(&format!("{path}/check"), json!({"token": token("api://candor")})).await;
+        let first_check =
+            world.post(&format!("{path}/check"), json!({"token": token(&path, "api://candor")})).await;
         assert_eq!(first_check.status, 200, "{}", first_check.text());
         let foreign = operator::create_organization(&world.services, "Another").await.unwrap();
         let key = world.key_of(foreign, Permissions::ALL, AccessLevel::Admin, Environment::Live).await;
@@ -298,7 +335,7 @@ async fn value_of_another_organization_is_409_at_the_check() {
         let domain = json!({"email_domains": ["foreign.example"]});
         let provider = world.bare("PATCH", &foreign_path).key(&key).json(&domain).send().await.json();
         world.providers.publish("foreign.example", provider["domains"][0]["txt_record"].as_str().unwrap());
-        let body = json!({"token": token("api://candor")});
+        let body = json!({"token": token(&foreign_path, "api://candor")});
         let refused_check =
             world.bare("POST", &format!("{foreign_path}/check")).key(&key).json(&body).send().await;
         let details = json!([{"field": "audiences", "current": "api://candor"}]);

@@ -117,7 +117,8 @@ async fn collect_evidence(
         evidence.add_records(domain, records);
     }
     if let Some(token) = token {
-        evidence.add_token(token.reveal(), keys.as_ref(), &provider.token_rules(), services.clock.now());
+        let (rules, now) = (provider.token_rules(), services.clock.now());
+        evidence.add_token(token.reveal(), keys.as_ref(), &rules, provider.id, now);
     }
     Ok(evidence)
 }

@@ -1,5 +1,6 @@
 //! Evidence of a check: good responses add findings, bad ones add problems.
 
+use candor_domain::id::IdentityProviderId;
 use candor_domain::identity::discovery::DiscoveryFlaw;
 use candor_domain::identity::evidence::ProviderEvidence;
 use candor_domain::identity::fetch_failure::{FetchFailure, max_age};
@@ -10,6 +11,7 @@ use serde_json::json;
 use super::mint::Mint;
 use super::{AUDIENCE, ISSUER, NOW, bearer_claims, id_claims, now, rules, with};
 
+const PROVIDER: IdentityProviderId = IdentityProviderId::from_bytes([1; 16]);
 const KEYS: &str = "https://id.example.com/keys";
 
 #[test]
@@ -23,7 +25,8 @@ fn good_responses_are_findings() {
     let metadata = evidence.add_discovery(ISSUER, Ok(document.to_string().as_bytes())).unwrap();
     let keys = evidence.add_keys(&metadata.jwks_uri, Ok(mint.key_set().as_bytes()));
     evidence.add_records("example.com", Ok(vec!["candor-verification=1".to_owned()]));
-    evidence.add_token(&mint.token("ES256", &bearer_claims()), keys.as_ref(), &rules(), now());
+    let claims = with(bearer_claims(), "roles", json!([PROVIDER.to_string()]));
+    evidence.add_token(&mint.token("ES256", &claims), keys.as_ref(), &rules(), PROVIDER, now());
     assert!(evidence.is_ok(), "{evidence:?}");
     assert_eq!((evidence.issuer.as_deref(), evidence.keys), (Some(ISSUER), 4));
     assert_eq!(evidence.records, [("example.com".to_owned(), vec!["candor-verification=1".to_owned()])]);
@@ -41,9 +44,9 @@ fn bad_responses_are_problems_with_their_subject() {
     assert!(evidence.add_keys(KEYS, Ok(br#"{"keys":[]}"#)).is_some());
     evidence.add_records("example.com", Err(FetchFailure::NoNameServer));
     let old_token = mint.token("RS256", &with(bearer_claims(), "exp", NOW - 60));
-    evidence.add_token(&old_token, Some(&keys), &rules(), now());
-    evidence.add_token(&mint.token("RS256", &id_claims()), Some(&keys), &rules(), now());
-    evidence.add_token("a.b.c", None, &rules(), now());
+    evidence.add_token(&old_token, Some(&keys), &rules(), PROVIDER, now());
+    evidence.add_token(&mint.token("RS256", &id_claims()), Some(&keys), &rules(), PROVIDER, now());
+    evidence.add_token("a.b.c", None, &rules(), PROVIDER, now());
     let discovery = format!("{ISSUER}/.well-known/openid-configuration");
     let problems = [
         format!("{discovery}: {}", DiscoveryFlaw::Issuer),

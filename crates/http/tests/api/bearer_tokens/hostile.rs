@@ -132,7 +132,7 @@ async fn add_second_provider(world: &TestApi) {
     let id = world.made(super::PATH, body).await;
     let provider = world.get(&format!("{}/{id}", super::PATH)).await.json();
     world.providers.publish("second.example", provider["domains"][0]["txt_record"].as_str().unwrap());
-    let token = token(world, json!({"aud": "api://second"}));
+    let token = token(world, json!({"aud": "api://second", "candor_provider": id}));
     let check = world.post(&format!("{}/{id}/check", super::PATH), json!({"token": token})).await;
     assert_eq!(check.json()["proven"], json!(["second.example", "api://second"]), "{}", check.text());
 }

@@ -47,7 +47,7 @@ impl TokenStage {
         for domain in domains.as_array().unwrap() {
             world.providers.publish(domain["domain"].as_str().unwrap(), domain["txt_record"].as_str().unwrap());
         }
-        let claims = json!({"acr": "mfa", "azp": "web"});
+        let claims = json!({"acr": "mfa", "azp": "web", "candor_provider": stage.provider});
         let check = world.post(&format!("{}/check", stage.path()), json!({"token": token(world, claims)})).await;
         let proven = check.json()["proven"].clone();
         assert!(proven.as_array().unwrap().contains(&json!(AUDIENCE)), "{}", check.text());
