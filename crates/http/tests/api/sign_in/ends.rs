@@ -140,6 +140,20 @@ async fn logout_leads_to_the_provider() {
 }
 
 #[tokio::test]
+async fn sign_out_of_one_session_is_no_replay_for_another() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = Stage::begin(world, json!({})).await;
+        for session in [stage.session(world).await, stage.session(world).await] {
+            let request = by(world, "POST", "/v1/sign-in/logout", &session).header("idempotency-key", "out");
+            let response = request.json(&json!({})).send().await;
+            assert_eq!((response.status, response.header("idempotent-replayed")), (200, None), "{what}");
+            assert_eq!(by(world, "GET", "/v1/me", &session).send().await.status, 401, "{what}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn further_session_ends_the_oldest_of_many() {
     let world = TestApi::new().await;
     let stage = Stage::begin(&world, json!({})).await;

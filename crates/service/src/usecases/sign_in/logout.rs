@@ -27,11 +27,13 @@ pub struct LogoutUrl {
     url: Option<String>,
 }
 
-/// `POST /sign-in/logout`: ends the session of the key, and all keys that it created.
+/// `POST /sign-in/logout`: ends the session of the key, and all keys that it created. The request is about its own key, so an
+/// idempotency key gives no replay: that of another session would leave this one open.
 ///
 /// # Errors
 /// Conflict for a key that is no session; see [`Error`].
 pub async fn log_out(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
+    let context = &RequestContext { idempotency: None, ..context.clone() };
     let id = context.caller.key;
     let url = find_end(services, context).await?;
     let plan = async |at| {
