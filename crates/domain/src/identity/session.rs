@@ -19,6 +19,9 @@ use crate::time::Timestamp;
 pub const SESSION_CODE_SECONDS: i64 = 60;
 /// Number of sessions of a person that may be valid at one time. A further sign-in ends the oldest one.
 pub const MAX_SESSIONS_OF_PERSON: u16 = 20;
+/// Number of the newest sessions of a person that are read where sessions end. Concurrent sign-ins can begin more than may be
+/// valid, and the next sign-in or logout ends them too.
+pub const READ_SESSIONS_OF_PERSON: u16 = 3 * MAX_SESSIONS_OF_PERSON;
 /// Time after its end for which a session stays in the list of API keys, in seconds: 30 days.
 const KEPT_SECONDS: i64 = 30 * 86_400;
 

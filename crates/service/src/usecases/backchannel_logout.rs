@@ -9,7 +9,7 @@ use candor_domain::id::{IdentityProviderId, KeyId, RequestId};
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::identity::IdentityLink;
 use candor_domain::identity::claims::LogoutClaims;
-use candor_domain::identity::session::MAX_SESSIONS_OF_PERSON;
+use candor_domain::identity::session::READ_SESSIONS_OF_PERSON;
 use candor_domain::page::PageRequest;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
@@ -138,7 +138,7 @@ impl LogoutRequest<'_> {
         let Some(person) = person else { return Ok(()) };
         if self.claims.session_id.is_none() {
             // They are revoked, and not compared with the time of issue, which is one of the provider's clock.
-            let page = PageRequest { limit: MAX_SESSIONS_OF_PERSON, after: None };
+            let page = PageRequest { limit: READ_SESSIONS_OF_PERSON, after: None };
             let sessions = rows::api_keys::sessions_of(person.value.id, true, &page);
             let sessions = self.services.store.entries(self.tenant, sessions).await?;
             self.end_sessions(sessions, logout, at)?;

@@ -1,6 +1,13 @@
 //! Ends of sessions, which end the keys that they created with them.
 
+use candor_domain::access::Tenant;
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::id::KeyId;
+use candor_domain::identity::session::hash_code;
+use candor_port_storage::{Row, StorageExt, Write};
+
 use super::*;
+use crate::connectors::change;
 use crate::objectives::person;
 use crate::support::Request;
 
@@ -150,6 +157,31 @@ async fn sign_out_of_one_session_is_no_replay_for_another() {
             assert_eq!((response.status, response.header("idempotent-replayed")), (200, None), "{what}");
             assert_eq!(by(world, "GET", "/v1/me", &session).send().await.status, 401, "{what}");
         }
+    }
+}
+
+#[tokio::test]
+async fn sign_in_ends_the_surplus_of_concurrent_ones() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = Stage::begin(world, json!({})).await;
+        // Sessions that began at one time, each without a look at the others.
+        let first = stage.session(world).await;
+        let tenant = Tenant::live(world.organization);
+        let id = first["id"].as_str().unwrap().parse().unwrap();
+        let row = world.services.store.row::<ApiKey>(tenant, id).await.unwrap().unwrap().value;
+        for number in 1..=24_u8 {
+            let hash = hash_code(&number.to_string(), "");
+            let copy = ApiKey { id: KeyId::from_bytes([number; 16]), hash, ..row.clone() };
+            let change = change(world, vec![Write::put(&Row::new(copy))]);
+            world.services.store.commit(tenant, change).await.unwrap();
+        }
+        world.clock.advance_seconds(1);
+        stage.session(world).await;
+        let list = world.get("/v1/api-keys?filter[kind]=session&limit=100").await.json();
+        let sessions = list["data"].as_array().unwrap();
+        let valid = sessions.iter().filter(|session| session["revoked_at"].is_null()).count();
+        assert_eq!((sessions.len(), valid), (26, 20), "{what}");
     }
 }
 

@@ -7,7 +7,7 @@ use candor_domain::identity::claims::IdClaims;
 use candor_domain::identity::link_decision::{
     KnownPeople, LinkRefusal, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
 };
-use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, SessionStart};
+use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart};
 use candor_domain::identity::sign_in::SignInRefusal;
 use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::page::PageRequest;
@@ -214,7 +214,7 @@ async fn add_provider(
     Ok(Ok(()))
 }
 
-/// Ends the oldest session of a person who has as many as may be valid, and removes some that ended long ago.
+/// Ends the oldest sessions of a person who has as many as may be valid, or more, and removes some that ended long ago.
 async fn end_older_sessions(
     services: &Services,
     sign_in: &SignIn,
@@ -222,14 +222,15 @@ async fn end_older_sessions(
     (change, enter): (&mut ChangeSet, Enter<'_>),
     at: Timestamp,
 ) -> Result<(), Error> {
-    let page = PageRequest { limit: MAX_SESSIONS_OF_PERSON, after: None };
+    let page = PageRequest { limit: READ_SESSIONS_OF_PERSON, after: None };
     let sessions = |is_descending| rows::api_keys::sessions_of(person.value.id, is_descending, &page);
     let newest = services.store.entries(sign_in.tenant, sessions(true)).await?;
-    let most = usize::from(MAX_SESSIONS_OF_PERSON);
-    if let Some(oldest) = newest.get(most - 1).filter(|oldest| oldest.value.is_valid(at)) {
-        let decision = oldest.value.revoke(at)?;
+    let surplus =
+        newest.iter().filter(|session| session.value.is_valid(at)).skip(usize::from(MAX_SESSIONS_OF_PERSON) - 1);
+    for session in surplus {
+        let decision = session.value.revoke(at)?;
         change.more_audit.push(enter(decision.audit, decision.state.updated_at));
-        change.writes.push(Write::put(&Row::at_version(decision.state, oldest.version)));
+        change.writes.push(Write::put(&Row::at_version(decision.state, session.version)));
     }
     let oldest = services.store.entries(sign_in.tenant, sessions(false)).await?;
     change.writes.extend(oldest.iter().filter(|session| session.value.is_bygone(at)).map(|session| {
