@@ -6761,9 +6761,10 @@ class IdentityProviders:
         Test keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
 
         Args:
-            token: A token of the provider: a bearer token proves its audiences, an ID token the
-                client id of a public client, once a domain of the provider is proven. It is not stored.
-                Without it, only domains are proven. 1 to 16384 characters.
+            token: An access token of the provider, which proves its audiences once a domain of the
+                provider is proven. It has the id of the provider (`idp_…`) in the claim
+                `candor_provider`, `roles`, `scope` or `scp`. A sign-in proves the client id. The token
+                is not stored. Without it, only domains are proven. 1 to 16384 characters.
         """
         spec = Spec(
             "POST",
@@ -7230,9 +7231,10 @@ class AsyncIdentityProviders:
         Test keys are refused. `dry_run=true` is refused with 400 `not_possible`. Counts as `write`.
 
         Args:
-            token: A token of the provider: a bearer token proves its audiences, an ID token the
-                client id of a public client, once a domain of the provider is proven. It is not stored.
-                Without it, only domains are proven. 1 to 16384 characters.
+            token: An access token of the provider, which proves its audiences once a domain of the
+                provider is proven. It has the id of the provider (`idp_…`) in the claim
+                `candor_provider`, `roles`, `scope` or `scp`. A sign-in proves the client id. The token
+                is not stored. Without it, only domains are proven. 1 to 16384 characters.
         """
         spec = Spec(
             "POST",

@@ -2169,9 +2169,10 @@ export interface IdentityProvider {
 
 export interface IdentityProviderCheck {
   /**
-   * A token of the provider: a bearer token proves its audiences, an ID token the client id of a public
-   * client, once a domain of the provider is proven. It is not stored. Without it, only domains are proven. 1
-   * to 16384 characters.
+   * An access token of the provider, which proves its audiences once a domain of the provider is proven. It
+   * has the id of the provider (`idp_…`) in the claim `candor_provider`, `roles`, `scope` or `scp`. A sign-in
+   * proves the client id. The token is not stored. Without it, only domains are proven. 1 to 16384
+   * characters.
    */
   token?: string | null | undefined;
 }

@@ -3621,9 +3621,10 @@ pub struct IdentityProvider {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct IdentityProviderCheck {
-    /// A token of the provider: a bearer token proves its audiences, an ID token the client id of a public
-    /// client, once a domain of the provider is proven. It is not stored. Without it, only domains are
-    /// proven. 1 to 16384 characters.
+    /// An access token of the provider, which proves its audiences once a domain of the provider is proven.
+    /// It has the id of the provider (`idp_…`) in the claim `candor_provider`, `roles`, `scope` or `scp`. A
+    /// sign-in proves the client id. The token is not stored. Without it, only domains are proven. 1 to 16384
+    /// characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub token: Option<Option<Secret>>,
 }
@@ -3635,8 +3636,8 @@ impl IdentityProviderCheck {
         Self { token: None }
     }
 
-    /// Sets `token`. A token of the provider: a bearer token proves its audiences, an ID token the client id
-    /// of a public client, once a domain of the provider is proven.
+    /// Sets `token`: an access token of the provider, which proves its audiences once a domain of the
+    /// provider is proven.
     #[must_use]
     pub fn token(mut self, value: impl Into<Secret>) -> Self {
         self.token = Some(Some(value.into()));
