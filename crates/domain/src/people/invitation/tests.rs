@@ -13,7 +13,7 @@ fn token_opens_nothing_after_the_address_has_changed() {
 }
 
 #[test]
-fn invitation_serves_the_address_that_it_was_made_for() {
+fn invitation_serves_only_its_own_address() {
     let time = Timestamp::from_millis(10);
     let pending = Employee { status: Status::PendingInvite, ..employee(1) };
     let token = token([7; 32], "ada@example.com");

@@ -33,8 +33,8 @@ fn token_of_an_ordinary_user_proves_nothing() {
     ] {
         let claims = with(with(bearer_claims(), "email", "eve@example.com"), claim, value);
         let proof = verify(&mint, &mint.token("RS256", &claims)).unwrap().to_proof(&rules(), PROVIDER, now());
-        let wanted = if proves { Ok(vec![AUDIENCE.to_owned()]) } else { Err(TokenFlaw::UnnamedProvider) };
-        assert_eq!(proof, wanted, "{name}");
+        let expected_proof = if proves { Ok(vec![AUDIENCE.to_owned()]) } else { Err(TokenFlaw::UnnamedProvider) };
+        assert_eq!(proof, expected_proof, "{name}");
     }
 }
 

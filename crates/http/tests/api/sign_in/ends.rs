@@ -6,6 +6,12 @@ use candor_domain::id::KeyId;
 use candor_domain::identity::session::hash_code;
 use candor_port_storage::{Row, StorageExt, Write};
 
+use candor_domain::access::Tenant;
+use candor_domain::access::api_key::ApiKey;
+use candor_domain::id::KeyId;
+use candor_domain::identity::session::hash_code;
+use candor_port_storage::{Row, StorageExt, Write};
+
 use super::*;
 use crate::connectors::change;
 use crate::objectives::person;

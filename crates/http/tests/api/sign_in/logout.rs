@@ -75,7 +75,7 @@ async fn logout_refuses_a_sign_in_on_its_way() {
 }
 
 #[tokio::test]
-async fn logout_of_one_session_leaves_the_others() {
+async fn logout_of_one_session_leaves_another_one() {
     for shared in every_store().await {
         let (world, what) = (&shared.world, shared.name);
         let stage = Stage::begin(world, json!({})).await;
