@@ -1,12 +1,15 @@
 //! Length limits and formats of texts (§8, decision A9). Texts are counted in Unicode scalar values and stored as
 //! sent.
 
+mod mail_domain;
+
 use std::ops::RangeInclusive;
 
 use unicode_normalization::UnicodeNormalization;
 use validator::{ValidateEmail, ValidateLength, ValidateUrl};
 
 use crate::problem::{Code, ValueError};
+use mail_domain::{changed_letter, is_domain_name};
 
 /// Length of the longest e-mail address, in characters (decision D4).
 pub const EMAIL_CHARS: usize = 254;
@@ -137,33 +140,9 @@ pub fn email(text: &str) -> Result<(), ValueError> {
     Ok(())
 }
 
-/// Returns `true` if the domain of an address is the name of a domain, and no address of a host: no bracket, no empty
-/// label, and a last label that is no number.
-fn is_domain_name(domain: &str) -> bool {
-    let is_number = |label: &str| {
-        let digits = label.strip_prefix("0x").unwrap_or(label);
-        let is_digit =
-            |byte: u8| byte.is_ascii_digit() || (digits.len() < label.len() && byte.is_ascii_hexdigit());
-        digits.bytes().all(is_digit)
-    };
-    let is_plain = domain.split('.').all(|label| !label.is_empty()) && !domain.contains(['[', ']', ':']);
-    is_plain && !domain.rsplit('.').next().is_some_and(is_number)
-}
-
 /// Returns the name of a character by its code, such as `U+200B`.
 fn code_point(letter: char) -> String {
     format!("U+{:04X}", u32::from(letter))
-}
-
-/// Returns the first character of a domain that is not read as it is written (UTS #46): it is ignored, or stands
-/// for another character. Two texts would then be the address of one mailbox.
-fn changed_letter(domain: &str) -> Option<char> {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-');
-    let others = domain.chars().filter(|letter| !is_plain(*letter));
-    others.into_iter().find(|letter| {
-        let (read, _) = idna::domain_to_unicode(&format!("a{letter}a"));
-        read != format!("a{letter}a")
-    })
 }
 
 /// Checks a URL, which needs a scheme and a host.
@@ -413,20 +392,6 @@ mod tests {
         }
         for reserved in ["erased-emp_1@erased.invalid", "x@ERASED.invalid"] {
             assert_eq!(email(reserved).unwrap_err().code, Code::InvalidFormat, "{reserved}");
-        }
-        for host in [
-            "anna@[127.0.0.1]",
-            "anna@[IPv6:::1]",
-            "anna@[::1]",
-            "anna@127.0.0.1",
-            "anna@127.1",
-            "anna@2130706433",
-            "anna@0x7f.0x1",
-            "anna@example.com.",
-            "anna@example..com",
-            "anna@.example.com",
-        ] {
-            assert_eq!(email(host).unwrap_err().code, Code::InvalidFormat, "{host}");
         }
         for bad in ["ada", "ada@", "@example.com", "a b@example.com", "ada@exa mple.com"] {
             assert_eq!(email(bad).unwrap_err().code, Code::InvalidFormat, "{bad}");

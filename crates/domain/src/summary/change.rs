@@ -271,9 +271,8 @@ impl Summary {
     }
 
     /// Updates a summary that is not fixed, or returns `None` if nothing changes (decision A8). `shown` is the
-    /// summary as the caller sees it: ids that are missing from it are hidden from the caller, and the update
-    /// keeps them. `editor` is the person of the key. With `needs_approval`, other content during the review
-    /// is notified to the reviewer (decision C10).
+    /// summary as the caller sees it: the update keeps ids that are missing from it. `editor` is the person of the
+    /// key. With `needs_approval`, the reviewer is notified of other content in review (decision C10).
     ///
     /// # Errors
     /// Returns [`DomainError::Conflict`] for a fixed summary, even without a change, and for an external id that
@@ -322,10 +321,9 @@ impl Summary {
             state.edited_by = editor;
             state.editor_ids.extend(editor.filter(|id| !self.editor_ids.contains(id)));
         }
-        let is_read_meanwhile = is_other_content && needs_approval && self.status == Status::PendingReview;
-        let mut decision = Decision::for_change(self, state, "summary.update", vec![EventType::SummaryUpdated]);
-        decision.notices = is_read_meanwhile.then(|| decision.state.change_notice()).into_iter().collect();
-        Ok(Some(decision))
+        let notices = if is_other_content { state.change_notices(needs_approval) } else { vec![] };
+        let decision = Decision::for_change(self, state, "summary.update", vec![EventType::SummaryUpdated]);
+        Ok(Some(Decision { notices, ..decision }))
     }
 }
 

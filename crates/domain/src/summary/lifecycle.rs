@@ -159,15 +159,18 @@ fn notice(action: &Action, state: &Summary) -> Option<Notice> {
 }
 
 impl Summary {
-    /// Returns the notice about a change during the review.
-    pub(super) fn change_notice(&self) -> Notice {
-        Notice {
+    /// Returns the notice about a change during the review that needs an approval; none otherwise.
+    pub(super) fn change_notices(&self, needs_approval: bool) -> Vec<Notice> {
+        if !needs_approval || self.status != Status::PendingReview {
+            return vec![];
+        }
+        vec![Notice {
             kind: Type::SummaryChanged,
             to: Recipients::ManagerOf(self.employee_id),
             title: format!("Changed during the review: {}", self.title),
             body: String::new(),
             target: Target { kind: Self::NAME.to_owned(), id: self.id.to_string() },
-        }
+        }]
     }
 
     /// Applies an action of the lifecycle. `person` is the person of the key. A submission confirms the earlier

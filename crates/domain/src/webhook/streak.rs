@@ -105,14 +105,14 @@ impl HealthDelta {
     /// Combines two changes; `next` is recorded after this change.
     #[must_use]
     pub fn and(self, next: Self) -> Self {
-        let shown = match (self.shown, next.shown) {
+        let newest_shown = match (self.shown, next.shown) {
             (Some(one), Some(other)) => Some(if other.0 >= one.0 { other } else { one }),
             (one, other) => one.or(other),
         };
         let streak = if next.ends_streak { next.streak } else { self.streak.plus(next.streak) };
         Self {
             last_at: self.last_at.max(next.last_at),
-            shown,
+            shown: newest_shown,
             ends_streak: self.ends_streak || next.ends_streak,
             streak,
             fails_at: if self.ends_streak { self.fails_at } else { self.fails_at.or(next.fails_at) },
@@ -235,8 +235,8 @@ mod tests {
         for both in [early.and(late), late.and(early)] {
             assert_eq!((both.last_at, both.shown), (late.last_at, Some((late.last_at, Status::Success))));
         }
-        let hidden = late.hide();
-        for both in [early.and(hidden), hidden.and(early)] {
+        let hidden_delta = late.hide();
+        for both in [early.and(hidden_delta), hidden_delta.and(early)] {
             assert_eq!((both.last_at, both.shown), (late.last_at, early.shown));
         }
     }

@@ -129,24 +129,24 @@ mod tests {
 
     #[test]
     fn failure_replaces_no_document_for_a_day() {
-        let at = |seconds: i64| Timestamp::from_millis(0).plus_seconds(seconds);
+        let time = |seconds: i64| Timestamp::from_millis(0).plus_seconds(seconds);
         let (good, better) = (metadata("https://a.example"), metadata("https://b.example"));
-        assert_eq!(Document::default().recall(at(0)), None, "the first fetch");
-        let fetched = Document::default().after_fetch(Some(Arc::clone(&good)), at(0));
+        assert_eq!(Document::default().recall(time(0)), None, "the first fetch");
+        let fetched_document = Document::default().after_fetch(Some(Arc::clone(&good)), time(0));
         for (seconds, wanted) in [(0, Some(Some(good.clone()))), (599, Some(Some(good.clone()))), (600, None)] {
-            assert_eq!(fetched.recall(at(seconds)), wanted, "{seconds}");
+            assert_eq!(fetched_document.recall(time(seconds)), wanted, "{seconds}");
         }
-        let failed = fetched.after_fetch(None, at(600));
+        let failed_document = fetched_document.after_fetch(None, time(600));
         for (seconds, wanted) in [(600, Some(Some(good.clone()))), (614, Some(Some(good))), (615, None)] {
-            assert_eq!(failed.recall(at(seconds)), wanted, "{seconds}");
+            assert_eq!(failed_document.recall(time(seconds)), wanted, "{seconds}");
         }
         let day = 24 * 60 * 60;
-        let long_failed = failed.clone().after_fetch(None, at(day));
-        assert_eq!(long_failed.recall(at(day)), Some(None), "too old");
-        assert_eq!(long_failed.recall(at(day + 15)), None);
-        let again = failed.after_fetch(Some(Arc::clone(&better)), at(700));
-        assert_eq!(again.recall(at(701)), Some(Some(better)));
-        let never_fetched = Document::default().after_fetch(None, at(0));
-        assert_eq!((never_fetched.recall(at(14)), never_fetched.recall(at(15))), (Some(None), None));
+        let old_document = failed_document.clone().after_fetch(None, time(day));
+        assert_eq!(old_document.recall(time(day)), Some(None), "too old");
+        assert_eq!(old_document.recall(time(day + 15)), None);
+        let newer_document = failed_document.after_fetch(Some(Arc::clone(&better)), time(700));
+        assert_eq!(newer_document.recall(time(701)), Some(Some(better)));
+        let missing_document = Document::default().after_fetch(None, time(0));
+        assert_eq!((missing_document.recall(time(14)), missing_document.recall(time(15))), (Some(None), None));
     }
 }

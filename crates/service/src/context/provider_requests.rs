@@ -1,5 +1,5 @@
-//! Requests to identity providers, of which an organization has few at the same time, whoever causes them: admins,
-//! visitors who sign in, bearer tokens.
+//! Requests to identity providers, of which an organization has few at the same time: those of admins, of visitors who
+//! sign in and of bearer tokens.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -217,9 +217,9 @@ fn other_content_in_review_that_needs_approval_is_notified() {
             .update(&summary_before, patch, &References::default(), editor, needs_approval, NOON)
             .unwrap()
             .unwrap();
-        let sent: Vec<_> = decision.notices.iter().map(|notice| (notice.kind, notice.to)).collect();
-        let expected = (Type::SummaryChanged, Recipients::ManagerOf(summary_before.employee_id));
-        assert_eq!(sent, if is_notified { vec![expected] } else { vec![] }, "{status:?} {text}");
+        let sent_notices: Vec<_> = decision.notices.iter().map(|notice| (notice.kind, notice.to)).collect();
+        let expected_notice = (Type::SummaryChanged, Recipients::ManagerOf(summary_before.employee_id));
+        assert_eq!(sent_notices, if is_notified { vec![expected_notice] } else { vec![] }, "{status:?} {text}");
     }
 }
 

@@ -130,18 +130,18 @@ async fn approvals_follow_the_model_in_random_histories() {
 }
 
 #[tokio::test]
-async fn changes_in_review_by_those_who_may_not_approve_are_notified() {
+async fn unapproved_changes_in_review_are_notified() {
     for shared in every_store().await {
         let world = &shared.world;
         let (employee, boss) = someone(world).await;
         let author = person(world, "author", "employee", None).await;
         let author_key = key_for(world, &author, AccessLevel::Standard).await;
         let boss_key = key_for(world, &boss, AccessLevel::Standard).await;
-        let sent = async || {
+        let read_recipients = async || {
             let page = world.get("/v1/notifications?limit=100").await.json();
             let entries = page["data"].as_array().unwrap();
-            let changed = entries.iter().filter(|notice| notice["type"] == "summary.changed");
-            changed.map(|notice| notice["recipient_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+            let change_notices = entries.iter().filter(|notice| notice["type"] == "summary.changed");
+            change_notices.map(|notice| notice["recipient_id"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
         };
         let patch = async |key: &str, path: &str, body: Value| {
             world.clock.advance_millis(1);
@@ -162,6 +162,6 @@ async fn changes_in_review_by_those_who_may_not_approve_are_notified() {
             patch(&world.admin, &path, json!({"title": "By the organization"})).await;
             patch(&author_key, &path, json!({"title": "Again"})).await;
         }
-        assert_eq!(sent().await, [boss.clone(), boss], "two changes of the author on {}", shared.name);
+        assert_eq!(read_recipients().await, [boss.clone(), boss], "two changes of the author on {}", shared.name);
     }
 }

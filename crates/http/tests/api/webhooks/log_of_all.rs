@@ -107,16 +107,16 @@ async fn log_hides_attempts_of_holds_from_other_keys() {
                 read("/v1/webhooks").await,
             )
         };
-        let before = shown_state().await;
-        assert_eq!((&before.0["attempts"], &before.0["queued"]), (&json!(1), &json!(0)), "{store}");
+        let first_state = shown_state().await;
+        assert_eq!((&first_state.0["attempts"], &first_state.0["queued"]), (&json!(1), &json!(0)), "{store}");
         for (method, status) in [("DELETE", 503), ("PUT", 204)] {
             world.clock.advance_seconds(1);
             let request = world.ask(method, &hold);
             let request = if method == "PUT" { request.json(&json!({"reason": "Lawsuit"})) } else { request };
             assert!([200, 204].contains(&request.send().await.status), "{store}: {method}");
-            assert_eq!(shown_state().await, before, "{store}: queued");
+            assert_eq!(shown_state().await, first_state, "{store}: queued");
             world.attempt_all(status).await;
-            assert_eq!(shown_state().await, before, "{store}: attempted with {status}");
+            assert_eq!(shown_state().await, first_state, "{store}: attempted with {status}");
         }
         let all = world.get(&stats).await.json();
         assert!(all["attempts"].as_u64().unwrap() >= 4 && all["failures"] == json!(1), "{store}: {all}");
