@@ -6,12 +6,6 @@ use candor_domain::id::KeyId;
 use candor_domain::identity::session::hash_code;
 use candor_port_storage::{Row, StorageExt, Write};
 
-use candor_domain::access::Tenant;
-use candor_domain::access::api_key::ApiKey;
-use candor_domain::id::KeyId;
-use candor_domain::identity::session::hash_code;
-use candor_port_storage::{Row, StorageExt, Write};
-
 use super::*;
 use crate::connectors::change;
 use crate::objectives::person;
@@ -162,10 +156,11 @@ async fn sign_out_of_one_session_is_no_replay_for_another() {
         let (world, what) = (&shared.world, shared.name);
         let stage = Stage::begin(world, json!({})).await;
         for session in [stage.session(world).await, stage.session(world).await] {
-            let request = by(world, "POST", "/v1/sign-in/logout", &session).header("idempotency-key", "out");
+            let request =
+                request_by(world, "POST", "/v1/sign-in/logout", &session).header("idempotency-key", "out");
             let response = request.json(&json!({})).send().await;
             assert_eq!((response.status, response.header("idempotent-replayed")), (200, None), "{what}");
-            assert_eq!(by(world, "GET", "/v1/me", &session).send().await.status, 401, "{what}");
+            assert_eq!(request_by(world, "GET", "/v1/me", &session).send().await.status, 401, "{what}");
         }
     }
 }

@@ -7,7 +7,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use serde_json::{Value, json};
 
-use super::{ask, body, someone, summary};
+use super::{ask, body, employee_and_boss, summary};
 use crate::objectives::{key_for, person};
 use crate::stores::every_store;
 
@@ -133,7 +133,7 @@ async fn approvals_follow_the_model_in_random_histories() {
 async fn unapproved_changes_in_review_are_notified() {
     for shared in every_store().await {
         let world = &shared.world;
-        let (employee, boss) = someone(world).await;
+        let (employee, boss) = employee_and_boss(world).await;
         let author = person(world, "author", "employee", None).await;
         let author_key = key_for(world, &author, AccessLevel::Standard).await;
         let boss_key = key_for(world, &boss, AccessLevel::Standard).await;
