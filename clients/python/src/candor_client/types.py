@@ -3837,7 +3837,9 @@ class ObjectiveUpdate(TypedDict):
 class ObjectiveUpdateKeyResult(TypedDict):
 
     current: NotRequired[float]
-    """Read-only: the stored value is ignored. At most 4 decimal places."""
+    """Read-only. The stored value may be sent back unchanged; any other value is refused. At most 4
+    decimal places.
+    """
 
     id: NotRequired[str]
     """Names the key result to keep. An entry without `id` is new. The id starts with `kr_`. 422 if the
@@ -3848,7 +3850,7 @@ class ObjectiveUpdateKeyResult(TypedDict):
     """Default: `number`."""
 
     progress: NotRequired[int]
-    """Read-only: the stored value is ignored."""
+    """Read-only. The stored value may be sent back unchanged; any other value is refused."""
 
     start: NotRequired[float]
     """Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places."""
@@ -4286,7 +4288,7 @@ PersonalDataRow = TypedDict(
         "from": "DataSource | None",
     },
 )
-"""One line of an access request."""
+"""One row of the data about a person, as a line of the response to `GET /employees/{id}/personal-data`."""
 
 
 PersonalDataType: TypeAlias = Literal[
@@ -7059,7 +7061,9 @@ ExportRow: TypeAlias = EmployeeRow | ObservationRow | EmployeeObjectiveRow | Man
 
 
 PersonalDataLine: TypeAlias = PersonalDataRow | PersonalDataEnd
-"""One line of an access request. Later versions may have further types of lines."""
+"""One line of the response to `GET /employees/{id}/personal-data`. Later versions may have further types
+of lines.
+"""
 
 
 SearchHitResource: TypeAlias = Observation | Objective | Employee | Summary

@@ -3066,7 +3066,10 @@ export interface ObjectiveUpdate {
 }
 
 export interface ObjectiveUpdateKeyResult {
-  /** Read-only: the stored value is ignored. At most 4 decimal places. */
+  /**
+   * Read-only. The stored value may be sent back unchanged; any other value is refused. At most 4 decimal
+   * places.
+   */
   current?: number | undefined;
   /**
    * Names the key result to keep. An entry without `id` is new. The id starts with `kr_`. 422 if the
@@ -3075,7 +3078,7 @@ export interface ObjectiveUpdateKeyResult {
   id?: string | undefined;
   /** Default: `number`. */
   metric?: KeyResultMetric | undefined;
-  /** Read-only: the stored value is ignored. */
+  /** Read-only. The stored value may be sent back unchanged; any other value is refused. */
   progress?: number | undefined;
   /** Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places. */
   start?: number | undefined;
@@ -3409,10 +3412,13 @@ export interface PersonalDataEnd {
   count: number;
 }
 
-/** One line of an access request. Later versions may have further types of lines. */
+/**
+ * One line of the response to `GET /employees/{id}/personal-data`. Later versions may have further types of
+ * lines.
+ */
 export type PersonalDataLine = PersonalDataRow | PersonalDataEnd;
 
-/** One line of an access request. */
+/** One row of the data about a person, as a line of the response to `GET /employees/{id}/personal-data`. */
 export interface PersonalDataRow {
   /** Type of the data. */
   type: Open<PersonalDataType>;

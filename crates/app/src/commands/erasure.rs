@@ -57,7 +57,7 @@ pub(crate) enum ErasureFailure {
     Incomplete,
     /// Erasures that the operator must name were not repeated.
     #[error(
-        "{0} erasures of the ledger were not repeated; the lines above name each erasure, the reason and what to do"
+        "{0} erasures of the ledger were not repeated; the lines above name each of them, the reason and the next step"
     )]
     Refused(usize),
 }

@@ -325,8 +325,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Returns the setting with the most similar name, if at most a quarter of the characters, and at most three,
-/// differ.
+/// Returns the setting with the most similar name, if at most three characters, and at most a quarter, differ.
 pub(crate) fn find_similar(given: &str) -> Option<Setting> {
     const MOST: usize = 3;
     let near = (given.chars().count() / 4).clamp(1, MOST);

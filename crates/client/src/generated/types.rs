@@ -5230,7 +5230,8 @@ impl ObjectiveUpdate {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ObjectiveUpdateKeyResult {
-    /// Read-only: the stored value is ignored. At most 4 decimal places.
+    /// Read-only. The stored value may be sent back unchanged; any other value is refused. At most 4 decimal
+    /// places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current: Option<f64>,
     /// Names the key result to keep. An entry without `id` is new. The id starts with `kr_`. 422 if the
@@ -5240,7 +5241,7 @@ pub struct ObjectiveUpdateKeyResult {
     /// Default: `number`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<KeyResultMetric>,
-    /// Read-only: the stored value is ignored.
+    /// Read-only. The stored value may be sent back unchanged; any other value is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub progress: Option<i64>,
     /// Default: 0. Must be absent for the metric `boolean`. At most 4 decimal places.
@@ -5278,7 +5279,7 @@ impl ObjectiveUpdateKeyResult {
         }
     }
 
-    /// Sets `current`. Read-only: the stored value is ignored.
+    /// Sets `current`: read-only.
     #[must_use]
     pub fn current(mut self, value: f64) -> Self {
         self.current = Some(value);
@@ -5299,7 +5300,7 @@ impl ObjectiveUpdateKeyResult {
         self
     }
 
-    /// Sets `progress`. Read-only: the stored value is ignored.
+    /// Sets `progress`: read-only.
     #[must_use]
     pub fn progress(mut self, value: i64) -> Self {
         self.progress = Some(value);
@@ -6067,7 +6068,8 @@ pub struct PersonalDataEnd {
     pub count: i64,
 }
 
-/// One line of an access request. Later versions may have further types of lines.
+/// One line of the response to `GET /employees/{id}/personal-data`. Later versions may have further types of
+/// lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -6080,7 +6082,7 @@ pub enum PersonalDataLine {
     Unknown(Value),
 }
 
-/// One line of an access request.
+/// One row of the data about a person, as a line of the response to `GET /employees/{id}/personal-data`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct PersonalDataRow {

@@ -10,8 +10,8 @@ export const signIn = {
   rules: { scim_external_id: "Die Id, die der Anbieter über SCIM sendet", verified_email: "Eine bestätigte E-Mail-Adresse" },
   /** @type {Record<string, string>} */
   states: {
-    pending: "Noch kann sich niemand anmelden: Nichts hat bewiesen, dass die Client-Id Ihre ist. Eine Anmeldung mit dem Client-Secret " +
-      "beweist es, und eine Prüfung mit einem Token auch.",
+    pending: "Noch hat sich niemand angemeldet. Die erste Anmeldung beweist, dass die Client-Id Ihre ist. Eine Prüfung mit einem " +
+      "Access-Token beweist eine Audience von Token.",
     active: "Personen können sich anmelden.",
     disabled: "Niemand kann sich anmelden, und Token werden abgelehnt.",
   },
@@ -31,8 +31,9 @@ export const signIn = {
   proven: "Bewiesen", notProven: "Nicht bewiesen", record: "TXT-Eintrag von", domain: "Domain",
   check: "Prüfen", checkAgain: "Erneut prüfen", checkText: "Liest die Beschreibung und die Schlüssel des Anbieters und die TXT-Einträge der Domains.",
   checkToken: "Mit einem Token prüfen", token: "Token",
-  tokenHint: "Ein ID-Token beweist die Client-Id eines öffentlichen Clients, ein Access-Token seine Audience. Es wird nicht gespeichert.",
-  tokenText: "Fügen Sie ein Token ein, das der Anbieter gerade für diesen Client ausgestellt hat.",
+  tokenHint: "Ein Access-Token beweist seine Audience, die erste Anmeldung beweist die Client-Id. Das Token wird nicht gespeichert.",
+  tokenText: "Fügen Sie ein Token ein, das der Anbieter gerade für diesen Client ausgestellt hat. Lassen Sie den Anbieter bis dahin die Id am " +
+    "Ende der Redirect URI (idp_…) in seine Token schreiben, als Claim candor_provider, als Rolle oder als Scope.",
   allRight: "Kein Problem", problems: (/** @type {number} */ count) => (count === 1 ? "1 Problem" : `${count} Probleme`),
   keys: (/** @type {number} */ count) => (count === 1 ? "1 Schlüssel, der Token bestätigt" : `${count} Schlüssel, die Token bestätigen`),
   confirmedIssuer: "Bestätigter Issuer", notConfirmed: "Die Beschreibung des Anbieters bestätigt ihn nicht",
@@ -59,7 +60,7 @@ export const signIn = {
     name: "Name", nameHint: "Wird Admins gezeigt, zum Beispiel Okta.",
     issuerHint: "Wie der Anbieter ihn schreibt, mit oder ohne Schrägstrich am Ende. Er lässt sich später nicht ändern.",
     issuerFixed: "Der Issuer lässt sich nicht ändern. Verbinden Sie stattdessen einen anderen Anbieter.",
-    secretNew: "Ohne Secret ist der Client öffentlich, und eine Prüfung mit einem Token beweist ihn.",
+    secretNew: "Ohne Secret ist der Client öffentlich.",
     secretKeep: "Leer: Das gespeicherte Secret bleibt.", secretNone: "Der Client ist öffentlich: gespeichertes Secret entfernen",
     secretOther: "Eine andere Client-Id braucht ihr eigenes Secret.",
     people: "Personen", peopleText: "Wie ein Konto bei der ersten Anmeldung seine Person findet. Später zählt nur das Konto.",

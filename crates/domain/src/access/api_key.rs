@@ -77,8 +77,7 @@ pub struct ApiKey {
     pub connector_id: Option<ConnectorId>,
     /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
     pub scim_per_minute: Option<u32>,
-    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as with an
-    /// unknown key.
+    /// Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401.
     pub allowed_networks: AllowedNetworks,
     /// Time of creation, which never changes.
     pub created_at: Timestamp,
@@ -324,8 +323,7 @@ impl ApiKey {
         Ok(Some(Decision::for_change(self, state, "api_key.update", vec![])))
     }
 
-    /// Replaces the secret. The previous secret stays valid for `overlap_seconds`. An unopened portal link
-    /// becomes void.
+    /// Replaces the secret. The previous one stays valid for `overlap_seconds`. An unopened portal link becomes void.
     ///
     /// # Errors
     /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key with access, an end or networks beyond the

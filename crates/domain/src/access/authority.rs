@@ -65,8 +65,7 @@ pub struct Grant<'a> {
 
 /// The text in place of a person's id for an authority without a person.
 const NOBODY: &str = "-";
-/// Words for two flags: admin level of the key, and admin context for data. Earlier versions wrote `admin` and
-/// `standard` only.
+/// Words for two flags: admin level of the key, and admin context for data. Earlier versions wrote only two of them.
 const CONTEXTS: [(&str, (bool, bool)); 4] =
     [("admin", (true, true)), ("settings", (true, false)), ("data", (false, true)), ("standard", (false, false))];
 
@@ -172,9 +171,8 @@ impl Caller {
         }
     }
 
-    /// Returns the person in whose name the caller writes; `None` if an unbound key names nobody. `named` is the
-    /// field of the request: `None` if it is absent, `Some(None)` if it is null. A bound key defaults to its
-    /// person and accepts no other (decision B5).
+    /// Returns the person in whose name the caller writes; `None` if an unbound key names no person. `named` is the
+    /// field of the request; `Some(None)` is null. A bound key accepts only its own person, its default (decision B5).
     ///
     /// # Errors
     /// [`PermissionDenied::OtherPerson`] for another person, or for null, by a bound key.

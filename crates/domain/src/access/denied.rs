@@ -59,6 +59,8 @@ const OWN_TEXT: &str = "This organization requires reviews, and the person that 
     summary. Let another person submit it again, or use an API key of another person who may review it.";
 const RIGHTS_LOST: &str = "The API key or its person lost rights while this request waited, and the rest of the \
     request was not done. Send the request again to see which rights it needs.";
+const ABOUT_ONESELF: &str = "The subject of a summary cannot approve, return or share it. Use an API key of another \
+    person who may see the summary, or one that acts for no person.";
 const REMOVES_OTHERS: &str = "A conversation belongs to those in it. An API key that acts for a person may add people \
     and remove that person only: keep the others in participant_ids.";
 
@@ -106,10 +108,7 @@ impl PermissionDenied {
                  an API key of another person who may review it."
             }
             Self::OwnText => OWN_TEXT,
-            Self::AboutOneself => {
-                "The subject of a summary cannot approve, return or share it. Use an API key of \
-                 another person who may see the summary, or one that acts for no person."
-            }
+            Self::AboutOneself => ABOUT_ONESELF,
             Self::NotTheSubject => {
                 "Feedback on a summary is given by the person it is about. Use that person's API key."
             }

@@ -46,8 +46,8 @@ impl Joins {
 
 impl Conversation {
     /// Sets the participants. A key that acts for a person without the role org admin may add people, who see messages
-    /// from then on, and may remove only its own person. All other keys may remove everyone, and people whom they add
-    /// see all messages.
+    /// from then on, and may remove only its own person. All other keys may remove every participant, and people
+    /// that they add see all messages.
     ///
     /// # Errors
     /// [`PermissionDenied::RemovesOthers`]; `too_long` if more than [`MOST_PEOPLE`] people took part over time,

@@ -130,7 +130,7 @@ struct Planner<'a> {
     departments_by_name: HashMap<String, &'a Department>,
     /// Row that gives a new or stored person an address that this person does not have yet, by the address.
     providers: HashMap<String, usize>,
-    /// Current addresses of the stored people to whom the file gives another address.
+    /// Current addresses of the stored people that get another address from the file.
     given_up: HashSet<String>,
     /// Rows by the address of their manager.
     dependents: HashMap<String, Vec<usize>>,

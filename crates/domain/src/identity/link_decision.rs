@@ -167,7 +167,7 @@ fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<Sign
 }
 
 /// Returns `true` if the sign-in accepts an invitation, `false` if the person is active. Refuses a deactivated
-/// person, and an invited person whom the `externalId` finds.
+/// person, and an invited person that the `externalId` finds.
 fn accept_status(rule: LinkRule, status: Status) -> Result<bool, LinkRefusal> {
     match (status, rule) {
         (Status::Active, _) => Ok(false),

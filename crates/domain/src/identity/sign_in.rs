@@ -280,7 +280,7 @@ pub enum SignInRefusal {
 }
 
 impl SignInRefusal {
-    /// Returns the reason that the browser learns. The reason names nobody and no account.
+    /// Returns the reason that the browser learns. The reason names no person and no account.
     #[must_use]
     pub const fn reason(&self) -> &'static str {
         match self {

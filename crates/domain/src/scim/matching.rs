@@ -161,7 +161,7 @@ fn shared_identifiers(user: &ScimUser, person: &Employee, link: Option<&ScimLink
 /// Decides if a creation may take the person that it matches.
 ///
 /// # Errors
-/// `uniqueness` for a person of this connector who has not left and whom the connector sees, and for a person of
+/// `uniqueness` for a person of this connector that has not left and is visible to the connector, and for a person of
 /// another connector.
 pub fn admit_match(
     user: &ScimUser,

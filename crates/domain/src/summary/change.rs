@@ -108,8 +108,7 @@ pub struct StoredObservation {
     pub is_archived: bool,
 }
 
-/// Returns the period of a body. Adds a problem if the body has only one of the two days, or has them in the wrong
-/// order.
+/// Returns the period of a body. Adds a problem if one of the two days is missing, or if they are in the wrong order.
 fn period(start: Option<Date>, end: Option<Date>, fields: &mut Fields) -> Option<(Date, Date)> {
     match (start, end) {
         (Some(start), Some(end)) => {
@@ -199,12 +198,10 @@ impl ExternallyIdentified for Patch {
 }
 
 impl Update<Patch> {
-    /// Checks the update against the stored summary. Ignores the fields of a fixed summary, because
-    /// [`Summary::update`] refuses to update it (decision A8).
+    /// Checks the update of a summary. Ignores the fields of a fixed one, which [`Summary::update`] refuses (decision A8).
     ///
     /// # Errors
-    /// One problem for each wrong or immutable field, for a period with one end or with ends in reverse order, and
-    /// for too many keys of metadata.
+    /// One problem for each wrong or immutable field, for a period of one day or in reverse, and for too much metadata.
     pub fn resolve_with(&self, stored: &Summary) -> Result<Patch, ValidationErrors> {
         if !stored.is_open() {
             return Ok(Patch::default());
@@ -337,8 +334,7 @@ impl Summary {
     }
 }
 
-/// Returns the requested ids, followed by stored ids that are hidden from the caller. Ids equal to those shown
-/// mean no change.
+/// Returns the requested ids, then stored ids that are hidden from the caller. The ids shown before mean no change.
 fn with_hidden<K: Kind>(wanted: Vec<Id<K>>, shown: &[Id<K>], stored: &[Id<K>]) -> Vec<Id<K>> {
     if wanted == shown {
         return stored.to_vec();
@@ -358,8 +354,7 @@ fn objectives(
     resolve_included("included_objective_ids", wanted, before, check, problems)
 }
 
-/// Returns the observations of a body. They must be about the person of the summary. Archived observations may be
-/// kept, but not added.
+/// Returns the observations of a body, which must be about the person of the summary. Archived ones may only be kept.
 fn observations(
     wanted: &[Reference<ObservationKind>],
     before: &[ObservationId],

@@ -1,4 +1,4 @@
-//! The same random requests to both stores: each answer on SQLite equals that on PostgreSQL, byte for byte. Ids, secrets
+//! Sends the same random requests to both stores: each answer on SQLite equals that on PostgreSQL, byte for byte. Ids, secrets
 //! and times come from seeds and a manual clock on both. Only cursors, which name rows of the store, are left out, and the tables
 //! that PostgreSQL has to rewrite after an erasure.
 
@@ -86,18 +86,18 @@ impl Asked {
 
 /// Creates the same resources on both stores, and a generator of requests for both.
 async fn prepare(pair: &Pair, seed: u64) -> Generator {
-    let mut prepared = vec![];
+    let mut stages = vec![];
     for world in [&pair.sqlite, &pair.postgres] {
         let resources = Resources::make(world, &world.admin).await;
         let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
         let narrow = world.scoped(&[Permission::EmployeesWrite, Permission::ObservationsWrite]).await;
-        let bound = key_for(world, resources.id("employees"), AccessLevel::Standard).await;
+        let bound_key = key_for(world, resources.id("employees"), AccessLevel::Standard).await;
         let admin = world.admin.clone();
-        let keys = vec![admin.clone(), admin.clone(), admin.clone(), admin, standard, bound, narrow];
-        prepared.push((resources, keys));
+        let keys = vec![admin.clone(), admin.clone(), admin.clone(), admin, standard, bound_key, narrow];
+        stages.push((resources, keys));
     }
-    let (_, keys_on_postgres) = prepared.pop().unwrap();
-    let (resources, keys) = prepared.pop().unwrap();
+    let (_, keys_on_postgres) = stages.pop().unwrap();
+    let (resources, keys) = stages.pop().unwrap();
     assert_eq!(keys, keys_on_postgres, "both stores begin in the same state");
     Generator::with(resources, keys, seed)
 }
@@ -179,10 +179,10 @@ fn next(
             trial.path = generator.resources.path(route);
         }
         let all = parameters(route);
-        let chosen = all
+        let asked_parameters = all
             .iter()
             .filter(|(name, _)| name != "cursor" && random.chance(if name == "limit" { 60 } else { 15 }));
-        let query: Vec<String> = chosen
+        let query: Vec<String> = asked_parameters
             .filter(|(name, _)| !trial.path.contains(&format!("?{name}=")))
             .map(|(name, schema)| {
                 format!("{}={}", encode(name), encode(&parameter_value(generator, name, schema)))
@@ -193,8 +193,8 @@ fn next(
             trial.path += &query.join("&");
         }
         if random.chance(25) && !cursors.is_empty() {
-            let known: Vec<_> = cursors.iter().collect();
-            let (path_and_key, known_cursors) = *random.pick(&known);
+            let paths: Vec<_> = cursors.iter().collect();
+            let (path_and_key, known_cursors) = *random.pick(&paths);
             let (path, key) = path_and_key.split_once(' ').unwrap();
             let asked_again = Trial { path: path.to_owned(), key: key.to_owned(), ..trial };
             let route = crate::documented::route(&actix_web::http::Method::GET, path).unwrap();
@@ -256,7 +256,7 @@ async fn random_requests_have_equal_answers_on_both_stores() {
         |route: &&Route| !needs_sign_in(route) && LEFT_OUT.iter().all(|(name, _)| *name != route.operation);
     let routes: Vec<&'static Route> = ROUTES.iter().filter(is_requested).collect();
     let mut cursors = BTreeMap::new();
-    let mut reached: BTreeMap<&str, BTreeMap<u16, usize>> = BTreeMap::new();
+    let mut statuses: BTreeMap<&str, BTreeMap<u16, usize>> = BTreeMap::new();
     let requests = size(REQUESTS.0, REQUESTS.1);
     for number in 0..requests {
         pair.advance(PAUSE_MILLIS);
@@ -275,9 +275,9 @@ async fn random_requests_have_equal_answers_on_both_stores() {
         } else if let (Some(one), Some(other)) = (next_cursor(&sqlite), next_cursor(&postgres)) {
             cursors.insert(format!("{} {}", asked.trial.path, asked.trial.key), [one, other]);
         }
-        *reached.entry(route.operation).or_default().entry(sqlite.status).or_default() += 1;
+        *statuses.entry(route.operation).or_default().entry(sqlite.status).or_default() += 1;
     }
-    assert_reached(&routes, &reached, requests);
+    assert_reached(&routes, &statuses, requests);
 }
 
 /// Asserts that the requests were of all kinds, and prints their statuses by operation.

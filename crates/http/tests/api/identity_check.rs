@@ -253,9 +253,13 @@ async fn check_by_a_key_with_less_access_proves_nothing() {
         }
         assert_eq!(check(&world.admin, json!({"token": token(&path, "api://candor")})).await.status, 200);
         assert_eq!(world.get(&path).await.json()["status"], "active");
-        let again = check(&fewer, json!({"token": token(&path, "api://candor")})).await;
+        let later_check = check(&fewer, json!({"token": token(&path, "api://candor")})).await;
         let proven = json!(["acme.example", "api://candor"]);
-        assert_eq!((again.status, &again.json()["proven"]), (200, &proven), "nothing is left to prove");
+        assert_eq!(
+            (later_check.status, &later_check.json()["proven"]),
+            (200, &proven),
+            "nothing is left to prove"
+        );
     }
 }
 

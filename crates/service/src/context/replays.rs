@@ -41,8 +41,8 @@ impl Services {
     /// Returns the replay of the request's idempotency key, if there is one.
     ///
     /// # Errors
-    /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose replies the caller may
-    /// not have (decision A13); [`DomainError::NotFound`] if the stored reply was removed with the data of a
+    /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose replays the caller may
+    /// not have (decision A13); [`DomainError::NotFound`] if the replay was removed with the data of a
     /// person.
     pub async fn find_replay(&self, context: &RequestContext) -> Result<Option<Reply>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };

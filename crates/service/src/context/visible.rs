@@ -114,7 +114,7 @@ struct Sight {
 /// The custom fields that the caller may see.
 struct FieldSight {
     organization: Organization,
-    /// People of whom the caller sees all custom fields.
+    /// People whose custom fields the caller sees completely.
     in_reach: BTreeSet<EmployeeId>,
 }
 

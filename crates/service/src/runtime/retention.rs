@@ -165,8 +165,7 @@ impl Job<'_> {
         self.run.value.index_clean_at.is_some()
     }
 
-    /// Applies all rules. Returns `false` if the run has to pause: it was stopped, has used its working time, or
-    /// other workers were faster.
+    /// Applies all rules. Returns `false` if the run has to pause: stopped, out of working time, or slower than others.
     async fn apply_rules(&mut self, organization: &Organization) -> Result<bool, Error> {
         for rule in RetentionRule::ALL {
             for source in Source::removed_by(*rule) {
@@ -228,8 +227,7 @@ impl Job<'_> {
         Ok(true)
     }
 
-    /// Removes some resources with the values of their audit entries in one commit. Returns `false` if another change
-    /// was committed first, or if the run was stopped or has used its working time.
+    /// Removes some resources, with the values of their audit entries, in one commit. Returns `false` if the run pauses.
     async fn remove_piece(
         &mut self,
         rule: RetentionRule,
@@ -261,8 +259,7 @@ impl Job<'_> {
         self.commit(decision.state, change).await
     }
 
-    /// Commits a change together with the new state of the run. Returns `false` if another change was committed
-    /// first.
+    /// Commits a change with the new state of the run. Returns `false` if another change was committed first.
     async fn commit(&mut self, state: RetentionRun, mut change: ChangeSet) -> Result<bool, Error> {
         change.writes.push(Write::put(&Row::at_version(state.clone(), self.run.version)));
         let is_committed = self.services.commit_unless_stale(self.tenant, change).await?;
@@ -273,8 +270,7 @@ impl Job<'_> {
         Ok(is_committed)
     }
 
-    /// Deletes the messages of archived conversations, which get no new ones. Returns `false` if the run was stopped
-    /// or has used its working time.
+    /// Deletes the messages of archived conversations. Returns `false` if the run was stopped or its working time is over.
     async fn remove_messages(&mut self, conversations: &[ExpiredResource]) -> Result<bool, Error> {
         for conversation in conversations {
             loop {
@@ -301,8 +297,8 @@ impl Job<'_> {
         Ok(true)
     }
 
-    /// Begins the erasure of people who left. Returns `false` if the run has to pause: it was stopped, has used its
-    /// working time, or another worker completed it.
+    /// Begins the erasure of people who left. Returns `false` if the run was stopped, completed by another worker, or
+    /// has used its working time.
     async fn erase_people(&mut self, organization: &Organization) -> Result<bool, Error> {
         let rule = RetentionRule::DeactivatedPeople;
         let mut last_position = None;

@@ -178,8 +178,7 @@ struct Selection<'a> {
     chunk: usize,
 }
 
-/// Returns the next people to release, in the order of their ids: at most a chunk, and only people whom the connector
-/// manages.
+/// Returns the next people to release, in the order of their ids: at most a chunk, and only people of the connector.
 async fn people(
     services: &Services,
     context: &RequestContext,

@@ -17,7 +17,7 @@ const CLIENT_CLAIMS: [&str; 4] = ["azp", "client_id", "cid", "appid"];
 impl VerifiedToken {
     /// Returns the audiences that the token proves as a bearer token, in the order of the provider.
     ///
-    /// No token proves a client id. Everybody who may sign in to a program of another organization has ID tokens for the
+    /// No token proves a client id. Each user of a program of another organization has ID tokens for the
     /// client id of the program, which is also their audience. So a token that was issued to its audience proves nothing.
     /// A sign-in proves the client id: the provider sends the code to an address that only the owner of the client sets.
     ///

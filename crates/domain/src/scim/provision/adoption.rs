@@ -8,7 +8,7 @@ impl ProvisioningInput<'_> {
     /// Refuses a request that needs a confirmation, until an admin has resolved the issue of the request. A
     /// confirmation is needed to take over an org admin or a person with another address, to change the address or
     /// the external id of an org admin, and to reactivate an org admin. Reason: a front end may find people by
-    /// address, so whoever controls the address sees what the person may see.
+    /// address, so the holder of the address sees what the person may see.
     pub(super) fn require_confirmed_adoption(&self) -> Result<(), Refused> {
         match self.adoption() {
             Some(draft) if self.confirmation().is_none() => {

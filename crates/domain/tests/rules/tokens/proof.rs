@@ -54,10 +54,11 @@ fn posted_token_proves_its_audiences_and_no_client_id() {
         ("expired ID token", with(id_claims(), "exp", NOW - 60), rules(), Err(TokenFlaw::Expired)),
         ("expired bearer token", with(bearer_claims(), "exp", NOW - 60), rules(), Err(TokenFlaw::Expired)),
     ];
-    for (name, claims, rules, wanted) in table {
+    for (name, claims, rules, expected_proof) in table {
         let token = verify(&mint, &mint.token("RS256", &claims)).unwrap();
-        let wanted = wanted.map(|audiences: Vec<&str>| audiences.into_iter().map(str::to_owned).collect());
-        assert_eq!(token.to_proof(&rules, PROVIDER, now()), wanted, "{name}");
+        let expected_proof =
+            expected_proof.map(|audiences: Vec<&str>| audiences.into_iter().map(str::to_owned).collect());
+        assert_eq!(token.to_proof(&rules, PROVIDER, now()), expected_proof, "{name}");
     }
 }
 
@@ -88,7 +89,7 @@ fn token_that_was_issued_to_its_audience_proves_nothing() {
         (json!({"appid": "web"}), true),
     ] {
         let token = verify(&mint, &mint.token("RS256", &foreign_claims(changes.clone()))).unwrap();
-        let wanted: Vec<String> = if proves { vec![AUDIENCE.to_owned()] } else { vec![] };
-        assert_eq!(token.to_proof(&rules(), PROVIDER, now()), Ok(wanted), "{changes}");
+        let expected_proof: Vec<String> = if proves { vec![AUDIENCE.to_owned()] } else { vec![] };
+        assert_eq!(token.to_proof(&rules(), PROVIDER, now()), Ok(expected_proof), "{changes}");
     }
 }

@@ -72,10 +72,10 @@ pub(crate) async fn log_out(world: &TestApi, provider: &str, changes: Value) -> 
 async fn begin_with_client(world: &TestApi) -> TokenStage {
     let stage = TokenStage::begin(world, json!({})).await;
     let sign_in = Stage { provider: stage.provider.clone(), person: stage.person.clone() };
-    let begun = sign_in::begin(world, json!({"identity_provider_id": stage.provider}), None).await;
-    sign_in::grant(world, &begun, &json!({}));
+    let start = sign_in::begin(world, json!({"identity_provider_id": stage.provider}), None).await;
+    sign_in::grant(world, &start, &json!({}));
     let address =
-        sign_in.come_back(world, &[("state", &begun.query["state"]), ("code", "c0de")], &begun.cookie).await;
+        sign_in.come_back(world, &[("state", &start.query["state"]), ("code", "c0de")], &start.cookie).await;
     let proven = world.get(&stage.path()).await.json()["proven_audiences"].clone();
     assert!(proven.as_array().unwrap().contains(&json!("0oa1")), "{address}: {proven}");
     stage

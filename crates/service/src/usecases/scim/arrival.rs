@@ -31,7 +31,7 @@ pub(super) struct Arrival {
 }
 
 impl Arrival {
-    /// Returns the arrival of a manager for whom more people wait than one transaction sets.
+    /// Returns the arrival of a manager with more waiting people than one transaction sets.
     pub(super) const fn of_manager(person: EmployeeId) -> Self {
         Self { person, manager_ref: None, names: Vec::new(), has_more: true }
     }
