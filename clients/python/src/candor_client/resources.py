@@ -90,11 +90,10 @@ class ApiKeys:
                 must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
-            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
-                from another address is 401, as with an unknown key. At most 20 entries, without
-                duplicates. Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or
-                `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
-                Default: `[]`.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. Requests
+                from other addresses are 401. At most 20 entries, without duplicates. Each has a prefix
+                length and no bits behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling
+                key has networks, each one lies inside one of them. Default: `[]`.
             connector_id: Connector of the identity provider that uses the key. Null for all keys
                 without the scope `scim`. The id starts with `con_`. 422 if the organization has no such
                 resource. Required with the scope `scim`. All other keys have no connector.
@@ -184,10 +183,10 @@ class ApiKeys:
         `write`.
 
         Args:
-            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
-                from another address is 401, as with an unknown key. At most 20 entries, without
-                duplicates. Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or
-                `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. Requests
+                from other addresses are 401. At most 20 entries, without duplicates. Each has a prefix
+                length and no bits behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling
+                key has networks, each one lies inside one of them.
             enabled: `true` enables a key that is off because its person was deactivated and came
                 back. It cannot be `false`: revoke the key instead. Default: `false`.
             expires_at: Expiry time of the key. Null if it does not expire. It must be in the
@@ -373,11 +372,10 @@ class AsyncApiKeys:
                 must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
-            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
-                from another address is 401, as with an unknown key. At most 20 entries, without
-                duplicates. Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or
-                `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
-                Default: `[]`.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. Requests
+                from other addresses are 401. At most 20 entries, without duplicates. Each has a prefix
+                length and no bits behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling
+                key has networks, each one lies inside one of them. Default: `[]`.
             connector_id: Connector of the identity provider that uses the key. Null for all keys
                 without the scope `scim`. The id starts with `con_`. 422 if the organization has no such
                 resource. Required with the scope `scim`. All other keys have no connector.
@@ -467,10 +465,10 @@ class AsyncApiKeys:
         `write`.
 
         Args:
-            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
-                from another address is 401, as with an unknown key. At most 20 entries, without
-                duplicates. Each has a prefix length and no bits behind it, such as `192.0.2.0/24` or
-                `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. Requests
+                from other addresses are 401. At most 20 entries, without duplicates. Each has a prefix
+                length and no bits behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling
+                key has networks, each one lies inside one of them.
             enabled: `true` enables a key that is off because its person was deactivated and came
                 back. It cannot be `false`: revoke the key instead. Default: `false`.
             expires_at: Expiry time of the key. Null if it does not expire. It must be in the
@@ -10014,11 +10012,11 @@ class PortalLinks:
                 must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
-            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
-                from another address is 401, as with an unknown key. At most 20 entries, without
-                duplicates. The link, too, can be opened only from them. Each has a prefix length and no
-                bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each one lies
-                inside one of them. If absent, they are those of the calling key.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. Requests
+                from other addresses are 401. At most 20 entries, without duplicates. The link, too, can
+                be opened only from them. Each has a prefix length and no bits behind it, such as
+                `192.0.2.0/24`. If the calling key has networks, each one lies inside one of them. If
+                absent, they are those of the calling key.
             expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
                 is 3600, or less if the calling key expires sooner.
             name: Name of the key, for display only. 1 to 80 characters in one line.
@@ -10128,11 +10126,11 @@ class AsyncPortalLinks:
                 must have all of them.
             access_level: Access level. `admin` permits administrative requests. Default:
                 `standard`.
-            allowed_networks: Networks from which the key can be used. Empty for no limit. A request
-                from another address is 401, as with an unknown key. At most 20 entries, without
-                duplicates. The link, too, can be opened only from them. Each has a prefix length and no
-                bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each one lies
-                inside one of them. If absent, they are those of the calling key.
+            allowed_networks: Networks from which the key can be used. Empty for no limit. Requests
+                from other addresses are 401. At most 20 entries, without duplicates. The link, too, can
+                be opened only from them. Each has a prefix length and no bits behind it, such as
+                `192.0.2.0/24`. If the calling key has networks, each one lies inside one of them. If
+                absent, they are those of the calling key.
             expires_in: Lifetime of the key in seconds, from the creation of the link. If absent, it
                 is 3600, or less if the calling key expires sooner.
             name: Name of the key, for display only. 1 to 80 characters in one line.

@@ -102,8 +102,8 @@ class ApiKey(TypedDict):
     """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
 
     allowed_networks: list[str]
-    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
-    as with an unknown key. At most 20 entries, without duplicates.
+    """Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401.
+    At most 20 entries, without duplicates.
     """
 
     created_at: str
@@ -144,10 +144,10 @@ class ApiKeyCreate(TypedDict):
     """Access level. `admin` permits administrative requests. Default: `standard`."""
 
     allowed_networks: NotRequired[list[str]]
-    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
-    as with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits
-    behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies
-    inside one of them. Default: `[]`.
+    """Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401.
+    At most 20 entries, without duplicates. Each has a prefix length and no bits behind it, such as
+    `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one of
+    them. Default: `[]`.
     """
 
     connector_id: NotRequired[str | None]
@@ -251,10 +251,10 @@ ApiKeySort: TypeAlias = Literal[
 class ApiKeyUpdate(TypedDict):
 
     allowed_networks: NotRequired[list[str]]
-    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
-    as with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits
-    behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies
-    inside one of them.
+    """Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401.
+    At most 20 entries, without duplicates. Each has a prefix length and no bits behind it, such as
+    `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one of
+    them.
     """
 
     enabled: NotRequired[bool]
@@ -322,8 +322,8 @@ class ApiKeyWithSecret(TypedDict):
     """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
 
     allowed_networks: list[str]
-    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
-    as with an unknown key. At most 20 entries, without duplicates.
+    """Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401.
+    At most 20 entries, without duplicates.
     """
 
     created_at: str
@@ -4362,8 +4362,8 @@ class PortalLink(TypedDict):
     """Number of SCIM requests allowed in 60 seconds. Null for the default quota."""
 
     allowed_networks: list[str]
-    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
-    as with an unknown key. At most 20 entries, without duplicates.
+    """Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401.
+    At most 20 entries, without duplicates.
     """
 
     created_at: str
@@ -4406,10 +4406,10 @@ class PortalLinkCreate(TypedDict):
     """Access level. `admin` permits administrative requests. Default: `standard`."""
 
     allowed_networks: NotRequired[list[str]]
-    """Networks from which the key can be used. Empty for no limit. A request from another address is 401,
-    as with an unknown key. At most 20 entries, without duplicates. The link, too, can be opened only
-    from them. Each has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling
-    key has networks, each one lies inside one of them. If absent, they are those of the calling key.
+    """Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401.
+    At most 20 entries, without duplicates. The link, too, can be opened only from them. Each has a
+    prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each
+    one lies inside one of them. If absent, they are those of the calling key.
     """
 
     expires_in: NotRequired[int]

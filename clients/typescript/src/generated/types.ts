@@ -71,8 +71,8 @@ export interface ApiKey {
   /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
   scim_per_minute: number | null;
   /**
-   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-   * with an unknown key. At most 20 entries, without duplicates.
+   * Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+   * most 20 entries, without duplicates.
    */
   allowed_networks: Array<string>;
   /** Time of creation, which never changes. */
@@ -104,10 +104,10 @@ export interface ApiKeyCreate {
   /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
   /**
-   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-   * with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits behind
-   * it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one
-   * of them. Default: `[]`.
+   * Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+   * most 20 entries, without duplicates. Each has a prefix length and no bits behind it, such as
+   * `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
+   * Default: `[]`.
    */
   allowed_networks?: Array<string> | undefined;
   /**
@@ -193,10 +193,9 @@ export type ApiKeySort =
 
 export interface ApiKeyUpdate {
   /**
-   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-   * with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits behind
-   * it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one
-   * of them.
+   * Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+   * most 20 entries, without duplicates. Each has a prefix length and no bits behind it, such as
+   * `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
    */
   allowed_networks?: Array<string> | undefined;
   /**
@@ -248,8 +247,8 @@ export interface ApiKeyWithSecret {
   /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
   scim_per_minute: number | null;
   /**
-   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-   * with an unknown key. At most 20 entries, without duplicates.
+   * Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+   * most 20 entries, without duplicates.
    */
   allowed_networks: Array<string>;
   /** Time of creation, which never changes. */
@@ -3483,8 +3482,8 @@ export interface PortalLink {
   /** Number of SCIM requests allowed in 60 seconds. Null for the default quota. */
   scim_per_minute: number | null;
   /**
-   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-   * with an unknown key. At most 20 entries, without duplicates.
+   * Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+   * most 20 entries, without duplicates.
    */
   allowed_networks: Array<string>;
   /** Time of creation, which never changes. */
@@ -3518,10 +3517,10 @@ export interface PortalLinkCreate {
   /** Access level. `admin` permits administrative requests. Default: `standard`. */
   access_level?: AccessLevel | undefined;
   /**
-   * Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-   * with an unknown key. At most 20 entries, without duplicates. The link, too, can be opened only from them.
-   * Each has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks,
-   * each one lies inside one of them. If absent, they are those of the calling key.
+   * Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+   * most 20 entries, without duplicates. The link, too, can be opened only from them. Each has a prefix
+   * length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each one lies
+   * inside one of them. If absent, they are those of the calling key.
    */
   allowed_networks?: Array<string> | undefined;
   /**

@@ -72,8 +72,8 @@ pub struct ApiKey {
     pub connector_id: Option<String>,
     /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
     pub scim_per_minute: Option<i64>,
-    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-    /// with an unknown key. At most 20 entries, without duplicates.
+    /// Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+    /// most 20 entries, without duplicates.
     pub allowed_networks: Vec<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
@@ -104,10 +104,10 @@ pub struct ApiKeyCreate {
     /// Access level. `admin` permits administrative requests. Default: `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_level: Option<AccessLevel>,
-    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-    /// with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits
-    /// behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies
-    /// inside one of them. Default: `[]`.
+    /// Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+    /// most 20 entries, without duplicates. Each has a prefix length and no bits behind it, such as
+    /// `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
+    /// Default: `[]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_networks: Option<Vec<String>>,
     /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. The
@@ -278,10 +278,9 @@ words! {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApiKeyUpdate {
-    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-    /// with an unknown key. At most 20 entries, without duplicates. Each has a prefix length and no bits
-    /// behind it, such as `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies
-    /// inside one of them.
+    /// Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+    /// most 20 entries, without duplicates. Each has a prefix length and no bits behind it, such as
+    /// `192.0.2.0/24` or `2001:db8::/32`. If the calling key has networks, each one lies inside one of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_networks: Option<Vec<String>>,
     /// `true` enables a key that is off because its person was deactivated and came back. It cannot be
@@ -383,8 +382,8 @@ pub struct ApiKeyWithSecret {
     pub connector_id: Option<String>,
     /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
     pub scim_per_minute: Option<i64>,
-    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-    /// with an unknown key. At most 20 entries, without duplicates.
+    /// Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+    /// most 20 entries, without duplicates.
     pub allowed_networks: Vec<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
@@ -6150,8 +6149,8 @@ pub struct PortalLink {
     pub connector_id: Option<String>,
     /// Number of SCIM requests allowed in 60 seconds. Null for the default quota.
     pub scim_per_minute: Option<i64>,
-    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-    /// with an unknown key. At most 20 entries, without duplicates.
+    /// Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+    /// most 20 entries, without duplicates.
     pub allowed_networks: Vec<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
@@ -6183,10 +6182,10 @@ pub struct PortalLinkCreate {
     /// Access level. `admin` permits administrative requests. Default: `standard`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access_level: Option<AccessLevel>,
-    /// Networks from which the key can be used. Empty for no limit. A request from another address is 401, as
-    /// with an unknown key. At most 20 entries, without duplicates. The link, too, can be opened only from
-    /// them. Each has a prefix length and no bits behind it, such as `192.0.2.0/24`. If the calling key has
-    /// networks, each one lies inside one of them. If absent, they are those of the calling key.
+    /// Networks from which the key can be used. Empty for no limit. Requests from other addresses are 401. At
+    /// most 20 entries, without duplicates. The link, too, can be opened only from them. Each has a prefix
+    /// length and no bits behind it, such as `192.0.2.0/24`. If the calling key has networks, each one lies
+    /// inside one of them. If absent, they are those of the calling key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub allowed_networks: Option<Vec<String>>,
     /// Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the
