@@ -43,15 +43,8 @@ pub(crate) fn build_everything() -> Outcome {
 /// Builds the program and the proxy of the tests as [`build_everything`] does, without the tests.
 pub(crate) fn build_binary() -> Outcome {
     // With the examples cargo unites the same features as for tests, and builds no dependency twice.
-    process::run(&mut cargo(&[
-        "build",
-        "--workspace",
-        "--bin",
-        "candor",
-        "--bin",
-        "candor-fault-proxy",
-        "--examples",
-    ]))
+    let arguments = "build --workspace --bin candor --bin candor-fault-proxy --examples";
+    process::run(&mut cargo(&arguments.split(' ').collect::<Vec<_>>()))
 }
 
 /// Arguments that select tests.

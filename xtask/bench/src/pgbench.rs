@@ -13,14 +13,8 @@ use std::time::Duration;
 
 /// Settings of a durable server with enough memory for the data. There are no checkpoints during a turn, because they
 /// would make turns differ. The server shows whole statements, so that pgbench can run the statements of the store.
-const SETTINGS: [&str; 6] = [
-    "shared_buffers=2GB",
-    "max_wal_size=8GB",
-    "checkpoint_timeout=1h",
-    "autovacuum_naptime=1h",
-    "track_activity_query_size=32kB",
-    "random_page_cost=1.1",
-];
+const SETTINGS: &str = "shared_buffers=2GB max_wal_size=8GB checkpoint_timeout=1h autovacuum_naptime=1h \
+    track_activity_query_size=32kB random_page_cost=1.1";
 /// Settings of the store's sessions. With them, pgbench gets the same plans as the store.
 const SESSION: &str = "-c plan_cache_mode=force_generic_plan -c jit=off";
 /// Threads of the load generator.
@@ -36,7 +30,7 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Starts a server. Returns `None` and prints the reason if there is nothing to compare with.
     pub(crate) fn start() -> Result<Option<Self>> {
-        let cluster = Cluster::start_with(&SETTINGS)?;
+        let cluster = Cluster::start_with(&SETTINGS.split(' ').collect::<Vec<_>>())?;
         let pgbench = cluster.as_ref().and_then(|cluster| cluster.program("pgbench"));
         let reason = match (cluster, pgbench) {
             (Some(cluster), Some(pgbench)) => return Ok(Some(Self { cluster, pgbench })),

@@ -146,11 +146,7 @@ fn python(target: &Path) -> Outcome {
 /// Runs a program that depends on the packaged crate, in a project of its own with the versions of this workspace,
 /// and compiles the samples of the reference.
 fn rust(target: &Path) -> Outcome {
-    run_program(&mut cargo(&[
-        "package",
-        "--quiet",
-        "--package",
-        RUST,
+    run_program(cargo(&["package", "--quiet", "--package", RUST]).args([
         "--allow-dirty",
         "--no-verify",
         "--offline",

@@ -87,16 +87,9 @@ mod tests {
 
     #[test]
     fn wrong_forms_of_a_message_are_found() {
-        for message in [
-            "The store is gone",
-            "A row is missing",
-            "the store is gone.",
-            "could not read {what}",
-            "failed to \\\n    read",
-            "reading is tried again",
-            "others wait",
-            "for whoever reads",
-        ] {
+        let messages = "The store is gone|A row is missing|the store is gone.|could not read {what}|failed to \\\n    read|\
+            reading is tried again|others wait|for whoever reads";
+        for message in messages.split('|') {
             assert_eq!(lines(&format!("\ntracing::warn!(%error, \"{message}\");")), [2], "{message}");
             assert_eq!(lines(&format!("#[error(\"{message}\", .0.join(\", \"))]")), [1], "{message}");
         }

@@ -9,21 +9,7 @@ use serde_json::Value;
 const DOCUMENT: &str = "docs/openapi.json";
 const METHODS: [&str; 5] = ["GET", "POST", "PATCH", "PUT", "DELETE"];
 /// First segments of paths that are no operations of the document.
-const OUTSIDE: [&str; 13] = [
-    "",
-    "Groups",
-    "Me",
-    "Users",
-    "console",
-    "docs",
-    "healthz",
-    "hooks",
-    "livez",
-    "metrics",
-    "openapi.json",
-    "readyz",
-    "scim",
-];
+const OUTSIDE: &str = "Groups Me Users console docs healthz hooks livez metrics openapi.json readyz scim";
 /// Characters that end a request in a sentence or a command.
 const ENDS: [char; 9] = [' ', '`', '|', ')', ',', ';', '\'', '"', '\\'];
 
@@ -130,7 +116,8 @@ impl Request {
     fn problem(&self, document: &Value) -> Option<String> {
         let Self { method, path, parameters } = self;
         let is_placeholder = path.starts_with('{') || path.contains('…');
-        if is_placeholder || OUTSIDE.contains(&path.split('/').next().unwrap_or_default()) {
+        let first_segment = path.split('/').next().filter(|segment| !segment.is_empty());
+        if is_placeholder || first_segment.is_none_or(|segment| OUTSIDE.split(' ').any(|one| one == segment)) {
             return None;
         }
         let paths = document["paths"].as_object()?;
