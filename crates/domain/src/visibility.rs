@@ -1,9 +1,10 @@
 //! Visibility: the observations, objectives, summaries, conversations and assignments that a caller sees (§2.2,
 //! decision B5).
 //!
-//! Lists, single reads, search, `expand`, derived ids and references in bodies all use one rule: a resource names
-//! its [`Readers`], and [`Readers::include`] compares them with the [`Viewer`]. A resource that the viewer does
-//! not see is answered with 404 and missing from every other response.
+//! Single reads, search, `expand`, derived ids and references in bodies use one rule: a resource names its
+//! [`Readers`], and [`Readers::include`] compares them with the [`Viewer`]. The lists of the resources in the storage
+//! tables select the same rows by conditions of their own. A resource that the viewer does not see is answered with
+//! 404 and missing from every other response.
 
 mod readers;
 

@@ -160,7 +160,7 @@ impl Policy {
         self.trusted.iter().filter(is_for).map(|trusted| trusted.network)
     }
 
-    /// Returns `true` if the operator trusts any network for this organization.
+    /// Returns `true` if the operator trusts at least one network for this organization.
     #[must_use]
     pub fn has_trusted(&self, organization: OrganizationId) -> bool {
         self.trusted_by(organization).next().is_some()

@@ -29,7 +29,7 @@ pub enum ErasureChange {
         /// Values of the column.
         values: Vec<SqlValue>,
     },
-    /// Overwrites columns of the rows with one of these values in a column. `values` is not empty.
+    /// Sets columns of the rows whose column `by` has one of `values`, which is not empty.
     Overwrite {
         /// Table of the rows.
         table: &'static str,

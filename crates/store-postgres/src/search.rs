@@ -271,7 +271,7 @@ enum Part {
     Pending(PendingRow),
 }
 
-/// Reads a segment or a queued row, which has null instead of the segment's newest and oldest time.
+/// Reads a segment or a pending row. A pending row has null instead of the newest and oldest time of a segment.
 fn part(row: &mut dyn CellReader) -> Result<Part, Failure> {
     let (id, number) = (id(row)?, int(row)?);
     let times = (row.time().map_err(Failure::Other)?, row.time().map_err(Failure::Other)?);

@@ -78,6 +78,14 @@ impl Provider {
         self.sign("at+jwt", AUDIENCE, &claims_of(subject))
     }
 
+    /// Returns a bearer token that proves its audience for the identity provider with this id.
+    #[must_use]
+    pub fn proof_token(&self, provider_id: &str) -> String {
+        let mut claims = claims_of("nobody");
+        claims["candor_provider"] = json!(provider_id);
+        self.sign("at+jwt", AUDIENCE, &claims)
+    }
+
     /// Returns a bearer token of an account with the signature of another token.
     #[must_use]
     pub fn forged_token(&self, subject: impl Display + Copy) -> String {

@@ -170,7 +170,7 @@ fn key_revoked_after_the_backup_is_revoked_again() {
     }
     let restore_run = candor(&place, &["restore", "copy.db"]).succeeded();
     assert!(restore_run.stdout.contains("since the backup work again"), "{}", restore_run.stdout);
-    let difference = "1 API keys that it names are not revoked";
+    let difference = "1 API keys that the ledger names are not revoked";
     let doctor_output = candor(&place, &["doctor", "--ledger", "ledger"]).stdout;
     assert!(doctor_output.contains(difference), "{doctor_output}");
     for revoked_again in [json!([revoked_key.id]), json!([])] {

@@ -129,7 +129,7 @@ impl Stage {
         let connector = create("/v1/connectors", json!({"type": "scim", "hris_source": "okta", "brake": brake}));
         let provider_id = create("/v1/identity-providers", provider.body())["id"].as_str().unwrap().to_owned();
         candor(place, &["identity", "trust", "--org", &admin.organization, "--domain", DOMAIN]).succeeded();
-        let token = provider.bearer_token("nobody");
+        let token = provider.proof_token(&provider_id);
         let check = create(&format!("/v1/identity-providers/{provider_id}/check"), json!({"token": token}));
         assert_eq!((&check["ok"], &check["problems"]), (&json!(true), &json!([])), "{check}");
         let connector = connector["id"].as_str().unwrap();

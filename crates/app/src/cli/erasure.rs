@@ -8,7 +8,7 @@ use clap::Subcommand;
 /// Subcommands of `candor erasure`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ErasureCommand {
-    /// Print the ledger: ids and times of all erasures and legal holds, as JSON lines
+    /// Print the ledger: ids and times of all erasures, legal holds and revocations of API keys, as JSON lines
     ///
     /// Keep the ledger apart from the backups, and renew it after each erasure, each change of a legal hold and
     /// each revocation of an API key, for example every hour. The service may run.

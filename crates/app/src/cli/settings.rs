@@ -55,8 +55,8 @@ pub(super) fn with_settings_shown(root: Command) -> Command {
     })
 }
 
-/// Adds hidden flags for all settings to the program and thereby to every command, also to those that ignore
-/// them. Scripts can then pass the same flags to all commands.
+/// Adds hidden flags for all settings except the master key to the program, and thereby to every command, also to
+/// commands that ignore them. Scripts can then pass the same flags to all commands.
 pub(super) fn accept_settings(root: Command) -> Command {
     root.args(flags(Setting::ALL.iter().map(|(_, setting)| *setting)).map(|flag| flag.hide(true)))
 }

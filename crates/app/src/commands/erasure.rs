@@ -187,7 +187,9 @@ fn describe(outcome: &AppliedLedger, kept: &[(&LedgerEntry, u32)]) -> String {
         let (id, person) = (entry.id, entry.employee_id);
         let reason = match refusal {
             Refusal::Held => format!("{person} is under a legal hold in this database"),
-            Refusal::NotSealed => format!("the line about {person} has no seal of this master key"),
+            Refusal::NotSealed => {
+                format!("the line about {person} was sealed with another master key, or was altered")
+            }
             Refusal::Failed => {
                 text.push_str(&format!(
                     "\n{id} was not repeated: cannot erase {person}. The log has the reason; --force does not help."

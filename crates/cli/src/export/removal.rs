@@ -177,7 +177,7 @@ impl OldFile<'_> {
     }
 }
 
-/// A row of a file, with its text.
+/// A row of an exported file before the removal, with its line.
 struct OldRow {
     value: Value,
     line: String,

@@ -10,7 +10,8 @@ use crate::error::{CommandFailure, FAILURE, WRONG_USAGE};
 
 /// Exit status if the API key is refused or lacks a permission: 401 and 403.
 const KEY_REFUSED: u8 = 3;
-/// Exit status if the service refuses the request: every 4xx except 401, 403 and 429.
+/// Exit status if the service refuses the request: every 4xx except 401, 403 and those after which a retry may succeed,
+/// such as 429.
 const REQUEST_REFUSED: u8 = 4;
 /// Exit status if the service fails or is busy: 5xx, 429, and every response that advises a retry.
 const SERVICE_FAILED: u8 = 5;
@@ -33,7 +34,7 @@ pub(crate) enum RemoteFailure {
     HalfAnAccount {
         /// The variable or flag that has a value.
         given: &'static str,
-        /// The variable that has none.
+        /// The variable that is not set.
         missing: &'static str,
     },
     /// No profile has this name.

@@ -55,8 +55,8 @@ pub enum PermissionDenied {
     RightsLost,
 }
 
-const OWN_TEXT: &str = "This organization requires reviews, and the person that the API key acts for changed this \
-    summary. Let another person submit it again, or use an API key of another person who may review it.";
+const OWN_TEXT: &str = "This organization requires reviews, and a person who changed a summary cannot approve it. \
+    Return it and let another person submit it, or use an API key of another person who may review it.";
 const RIGHTS_LOST: &str = "The API key or its person lost rights while this request waited, and the rest of the \
     request was not done. Send the request again to see which rights it needs.";
 const ABOUT_ONESELF: &str = "The subject of a summary cannot approve, return or share it. Use an API key of another \

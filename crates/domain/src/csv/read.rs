@@ -183,7 +183,8 @@ pub fn too_many_bytes() -> ValueError {
 /// Returns the problem of a file whose people have more stored data than an upload may hold in memory.
 #[must_use]
 pub fn too_much_stored(most_bytes: usize) -> ValidationErrors {
-    let text = format!("must name people with at most {most_bytes} bytes of stored data; split the file");
+    let text =
+        format!("must name people whose stored data has at most {most_bytes} bytes in total; split the file");
     ValidationErrors::one("body", ValueError::new(Code::TooLong, text))
 }
 

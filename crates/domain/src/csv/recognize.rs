@@ -70,7 +70,7 @@ fn find_header(scanner: &mut Scanner<'_>) -> Option<String> {
     None
 }
 
-/// Reads the header: the first row with content that is no line with the separator. Returns the header with its text.
+/// Reads the header: the first row that is neither blank nor the line `sep=,`. Returns the header with its text.
 ///
 /// # Errors
 /// A syntax error, an empty file, and the errors of [`Header::read`]. If the first row has no column of addresses and

@@ -2,8 +2,8 @@
 
 use super::scan::Record;
 
-/// Function that is called during long work on a file, with the number of cells since its last call. A call counts the
-/// cells of one row, or one cell for each row of the file, so that a caller can do other work in between.
+/// Function that gets the progress of long work on a file, in cells, so that the caller can do other work in between.
+/// Each call adds the work on one row, or one cell for each row for a pass over the whole file.
 pub type CellCounter<'p> = dyn FnMut(usize) + 'p;
 
 /// The cells of a row that are not empty, in the order of their columns. One text holds all of them, because a file has

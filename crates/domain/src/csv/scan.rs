@@ -172,7 +172,12 @@ impl<'a> Scanner<'a> {
                               as CSV UTF-8";
                 return Err(self.error_at(self.at, reason));
             }
-            [b'\r', ..] => return Err(self.error_at(self.at, "a carriage return without a line feed")),
+            [b'\r', ..] => {
+                return Err(self.error_at(
+                    self.at,
+                    "a carriage return without a line feed; remove it, or put the cell in quotation marks",
+                ));
+            }
             _ => return Err(self.error_at(self.at, "text after the closing quote of a cell")),
         };
         self.at += length;

@@ -19,6 +19,8 @@ fn event_type_keeps_its_stored_bit() {
     assert!(bits.len() < 64, "the set of types is a signed integer of 64 bits");
     assert_eq!((EventType::ObservationCreated.bit(), EventType::TestPing.bit()), (1, 1 << 23));
     assert_eq!((EventType::ObjectiveCreated.bit(), EventType::EmployeeRehired.bit()), (1 << 12, 1 << 22));
+    // A type that is inserted before the newest one would move its bit.
+    assert_eq!(EventType::IdentityProviderDeleted.bit(), 1 << 57);
 }
 
 #[test]

@@ -50,7 +50,7 @@ pub enum KeySetFlaw {
     #[error(transparent)]
     Document(#[from] DocumentFlaw),
     /// There is no list `keys`.
-    #[error("the key set has no list keys")]
+    #[error("the document has no array `keys`; check that the jwks_uri of the provider leads to its key set")]
     NoList,
     /// There are more than [`MAX_KEYS`] keys.
     #[error("the key set has more than 100 keys")]

@@ -102,7 +102,7 @@ pub enum LinkRefusal {
     #[error("the person has not accepted the invitation")]
     PendingInvite,
     /// The provider has linked another account to the person.
-    #[error("the person has another account of the provider")]
+    #[error("the provider has linked another account to the person; an admin must remove that link first")]
     OtherAccount,
     /// Only an admin, or an invitation, may link the person.
     #[error("an admin must link the account of this person")]

@@ -107,7 +107,7 @@ pub struct SignInState {
     /// Organization of the provider.
     #[serde(rename = "o", with = "id_text")]
     pub organization: OrganizationId,
-    /// Browser that began the sign-in.
+    /// Id of the browser that began the sign-in, from its cookie.
     #[serde(rename = "b")]
     pub browser: String,
     /// Nonce that the ID token must repeat.

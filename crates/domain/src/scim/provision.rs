@@ -240,7 +240,7 @@ impl ProvisioningInput<'_> {
         self.person.and_then(|person| person.manager_id) != Some(id)
     }
 
-    /// Returns references that are valid: the caller has resolved them.
+    /// Returns facts with which the manager and the department pass validation: the caller has resolved both already.
     fn references(&self) -> References {
         let mut external_ids = ExternalIdHolders::default();
         if let (Some(external_id), Some(holder)) = (&self.user.external_id, self.external_id_holder) {

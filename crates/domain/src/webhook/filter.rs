@@ -231,7 +231,7 @@ impl EventFacts {
     }
 }
 
-/// Kinds of event data, by the members that are facts.
+/// Kinds of event data, by the members from which the facts of the event are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
     Observation,

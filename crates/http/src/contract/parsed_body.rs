@@ -45,7 +45,7 @@ pub(crate) struct ParsedBody {
 }
 
 impl ParsedBody {
-    /// Reads a JSON body or a CSV file.
+    /// Parses a JSON body, and computes the fingerprint of the request, also for a CSV file.
     pub(crate) fn read(
         json: &[u8],
         csv: &[u8],

@@ -26,7 +26,7 @@ pub(crate) enum ErrorCode {
     ValidationError,
     /// The request is malformed.
     BadRequest,
-    /// The API key is missing or invalid.
+    /// The API key or bearer token is missing or invalid.
     AuthenticationRequired,
     /// The API key lacks a permission.
     PermissionDenied,

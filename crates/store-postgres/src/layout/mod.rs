@@ -80,8 +80,8 @@ pub(crate) trait Layout: Debug + Send + Sync {
     /// concurrent commit with the same key.
     fn take_key(&self, statement: &mut Statement, replay: &Replay, expected: IdempotencyKeyState);
 
-    /// Takes the idempotency keys of several change sets, in the order of the keys. A lock timeout, if set, is
-    /// short, because other transactions lock rows in another order than a batch.
+    /// Takes the idempotency keys of several change sets, in the order of the keys. On one server, also sets a short lock
+    /// timeout, because a batch locks rows in an order that other transactions do not follow.
     fn take_keys(&self, statement: &mut Statement, replays: &[&Replay]);
 
     /// Takes the events out of the rows to add and returns them, if [`Layout::event_statements`] writes them last.

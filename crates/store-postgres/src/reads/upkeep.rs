@@ -26,8 +26,8 @@ const MASTER_KEYS: &str =
 /// Locks the table of master keys, so that each change sees the previous one. Readers do not wait.
 const LOCK: &str = "LOCK TABLE master_keys IN EXCLUSIVE MODE";
 
-/// Reads the master keys that sealed data in a database under any schema version. Empty if the table does not
-/// exist yet.
+/// Reads the master keys that sealed data in a database, whatever the version of its schema. Returns none if the table
+/// does not exist yet.
 ///
 /// # Errors
 /// [`SchemaError`].

@@ -329,8 +329,8 @@ pub(crate) fn classify_error(error: &Error) -> StorageError {
     }
 }
 
-/// Returns the kind of the violated constraint and the columns that SQLite names. `None` for errors of other
-/// kinds.
+/// Returns the kind of a database error, and the columns that SQLite names if a constraint is violated, else its
+/// message. `None` for errors that are not from the database.
 pub(crate) fn violation(error: &Error) -> Option<(&DatabaseErrorKind, &str)> {
     let Error::DatabaseError(kind, details) = error else { return None };
     Some((kind, details.message().rsplit("failed: ").next().unwrap_or_default()))

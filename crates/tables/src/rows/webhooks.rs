@@ -37,7 +37,7 @@ impl Layout for SecretsColumn {
 
 impl Codec<Vec<SealedSecret>> for SecretsColumn {
     fn write(value: &Vec<SealedSecret>, out: &mut Cells) {
-        out.json(&seals(value));
+        out.json(&sealed_columns(value));
     }
 
     fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<SealedSecret>>, CorruptRow> {
@@ -236,12 +236,12 @@ columns_read! {
 pub const EVENT_RECEIVER_TABLE: &Table =
     &Table { columns: RECEIVER_COLUMNS, ..Table::with_name(Subscription::TABLE.name) };
 
-fn seals(secrets: &[SealedSecret]) -> Vec<SealedColumn> {
-    let seal = |sealed_secret: &SealedSecret| SealedColumn {
+fn sealed_columns(secrets: &[SealedSecret]) -> Vec<SealedColumn> {
+    let to_column = |sealed_secret: &SealedSecret| SealedColumn {
         sealed: STANDARD.encode(&sealed_secret.sealed),
         ends_at: sealed_secret.ends_at.map(|ends_at| ends_at.millis()),
     };
-    secrets.iter().map(seal).collect()
+    secrets.iter().map(to_column).collect()
 }
 
 fn secrets(text: &str) -> Option<Vec<SealedSecret>> {

@@ -17,7 +17,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let (api, organization) = (instance.service.api(&account.key), account.organization.to_string());
     let id = api.create("/v1/identity-providers", &provider.body())?;
     instance.candor.execute(&["identity", "trust", "--org", &organization, "--domain", DOMAIN])?;
-    let token = json!({"token": provider.bearer_token("nobody")});
+    let token = json!({"token": provider.proof_token(&id)});
     api.send("POST", &format!("/v1/identity-providers/{id}/check"), &token)?;
     let (mut by_token, mut by_key) = (vec![], vec![]);
     for number in 0..if data.options.quick { ACCOUNTS / 10 } else { ACCOUNTS } {

@@ -88,8 +88,8 @@ impl Planner<'_> {
         RowRejection::from_problems(&ValidationErrors::one("manager_email", flaw))
     }
 
-    /// Rejects `rows`, and every row whose manager would have got the address from a rejected row. Returns all
-    /// rejected rows.
+    /// Rejects `rows` and, in turn, every row whose `manager_email` only a rejected row would have given to a person.
+    /// Returns all rejected rows.
     pub(super) fn reject(&mut self, rows: Vec<(usize, RowRejection)>) -> Vec<usize> {
         let mut rejected_rows = Vec::new();
         let mut next = rows;

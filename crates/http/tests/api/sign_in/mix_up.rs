@@ -1,5 +1,5 @@
-//! Sign-ins at two providers: what belongs to one is worth nothing at the other, nor is an address of another
-//! organization.
+//! Sign-ins at two providers: a state, a code or an ID token of one is refused at the other, and so is an e-mail address
+//! in a domain of another organization.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
 use candor_service::usecases::operator;

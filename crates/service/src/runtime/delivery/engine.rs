@@ -225,7 +225,7 @@ impl Engine {
                     tracing::warn!(%error, "cannot claim deliveries; retrying soon")
                 }
             }
-            // Starts ready attempts that no ended attempt has started, such as those of the first claim.
+            // Starts the ready attempts that no task starts after its own attempt, such as those of the first claim.
             self.start_ready_attempts();
             let pause = |dispatcher: &mut Machine, now: Now| dispatcher.look_again_at(now) - now.steady;
             let pause = self.with_dispatcher(pause);

@@ -74,7 +74,8 @@ pub struct LedgerDifference {
 }
 
 /// Applies a ledger: revokes API keys, sets and ends legal holds, and then begins the erasures that the database does
-/// not have. `named` are the erasures that the operator named.
+/// not have. `named` are the erasures that the operator listed with `--force`: they are repeated despite a legal hold or a
+/// missing seal.
 ///
 /// # Errors
 /// See [`LedgerFailure`].

@@ -74,7 +74,7 @@ impl HoldEntry {
         services.vault.open(&place(self.organization_id), &self.seal).ok()
     }
 
-    /// Opens the seal, and returns the hold. `None` if another master key wrote the line, or it was altered.
+    /// Opens the seal, and returns the hold. `None` if the line was sealed with another master key, or was altered.
     fn hold(&self, services: &Services) -> Option<Hold> {
         let hold_data: SealedHold = serde_json::from_slice(&self.opened_seal(services)?).ok()?;
         let is_own = hold_data.employee_id == self.employee_id.to_string();

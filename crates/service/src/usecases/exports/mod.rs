@@ -48,7 +48,8 @@ pub struct Export {
     cursor: ExportCursor,
     counts: ExportCounts,
     stage: Stage,
-    /// Number of rows that were read since the last checkpoint, including those of the other family of objectives.
+    /// Number of rows read since the last checkpoint. Includes objectives that were read and left out because they are of
+    /// another family than the exported one.
     unmarked: u16,
     /// Maximum number of rows of the next page.
     page_rows: u16,

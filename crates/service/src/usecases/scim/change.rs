@@ -282,7 +282,7 @@ impl<'a> ScimChange<'a> {
         self.writes.extend(used_issue.iter().map(EndedIssue::write));
     }
 
-    /// Returns the change set of a request that changes no attribute of its person. `None` if nothing was added.
+    /// Returns the change set of a request that changes no attribute of its person. `None` if no change set was merged.
     pub(super) fn finish_unchanged(self) -> Option<ChangeSet> {
         let Self { batch, mut writes, requires, .. } = self;
         let mut change = batch.finish()?;
