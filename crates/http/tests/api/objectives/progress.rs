@@ -114,7 +114,7 @@ async fn refused_dry_and_repeated_check_ins_add_none() {
             "{}",
             shared.name
         );
-        assert!(refusal.text().contains("omit it and state their values"), "{}", refusal.text());
+        assert!(refusal.text().contains("state the values of the key results"), "{}", refusal.text());
         let body = json!({"key_results": [{"id": id, "current": 3}]});
         let dry = world.post(&format!("{list}?dry_run=true"), body.clone()).await.json();
         assert_eq!((&dry["status"], &dry["events"]), (&json!(201), &json!(["objective.checked_in"])));

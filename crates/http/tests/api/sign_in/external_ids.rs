@@ -78,7 +78,8 @@ async fn bearer_token_links_the_person_with_its_external_id() {
     for shared in every_store().await {
         let (world, what) = (&shared.world, shared.name);
         let stage = Stage::begin(world, json!({"link_by": "scim_external_id", "subject_claim": "oid"})).await;
-        let check = json!({"token": bearer_tokens::token(world, json!({}))});
+        let claims = json!({"azp": "web", "candor_provider": stage.provider});
+        let check = json!({"token": bearer_tokens::token(world, claims)});
         world.post(&format!("{}/check", stage.path()), check).await;
         let person = provision(world, &stage).await;
         let me = async |claims: Value| {

@@ -179,7 +179,8 @@ async fn address_in_a_foreign_domain_is_refused() {
         world.providers.publish("foreign.example", "");
         world.post(&format!("{}/check", stage.path()), json!({})).await;
         stage.session(world).await;
-        let check = json!({"token": bearer_tokens::token(world, json!({}))});
+        let claims = json!({"azp": "web", "candor_provider": stage.provider});
+        let check = json!({"token": bearer_tokens::token(world, claims)});
         let check = world.post(&format!("{}/check", stage.path()), check).await;
         assert!(check.json()["proven"].as_array().unwrap().contains(&json!("api://candor")), "{}", check.text());
         for (email, subject, status) in [(FOREIGN, "00u9", 401), (EMAIL, "00u1", 200)] {
