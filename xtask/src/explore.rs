@@ -220,7 +220,7 @@ mod tests_of_options {
         assert_eq!(all, expected_options);
         let seed = parse("--seed 0x1").unwrap_err();
         assert_eq!(seed, "--seed is \"0x1\"; write a number from 0 to 18446744073709551615");
-        assert!(parse("--only x").unwrap_err().contains("the names are documentation, "));
+        assert!(parse("--only x").unwrap_err().contains("the known names are documentation, "));
         assert_eq!(parse("--seed").unwrap_err(), "--seed needs a value");
         assert!(parse("--fast").unwrap_err().contains("the options are"));
     }
