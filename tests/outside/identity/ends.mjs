@@ -21,7 +21,7 @@ async function leave(provider, browser, { client_id, after_logout }) {
 /** A logout at the provider ends the session of its `sid`, or all of the person, at once, and the tokens of the account. */
 export async function logOutBehind(provider, { id, setup, takeTokens }, check) {
   for (const [rest, kind, other] of [[{}, "with sid", 200], [{ logoutWithoutSid: true }, "without sid", 401]]) {
-    await provider.setUp({ ...setup, ...rest });
+    await provider.setUp({ ...setup, ...rest, named: id });
     const browsers = [new Browser(), new Browser()];
     const keys = [await open(browsers[0], setup.email), await open(browsers[1], setup.email)];
     const { access_token: token } = await takeTokens();

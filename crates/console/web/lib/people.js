@@ -113,6 +113,7 @@ export function PersonField({ value, onChange, label, canBeNone, onTyping }) {
     remember(one);
     onChange(one?.id ?? null);
     setText("");
+    setFound({ people: [], note: "" });
     field()?.focus();
   };
   const press = (/** @type {KeyboardEvent} */ event) => {
