@@ -5,7 +5,7 @@ use super::*;
 use crate::comparison::median;
 use candor_test_identity::{DOMAIN, Provider, address_of};
 
-/// Accounts whose tokens take turns, because each has the quota of a usual key. A quick run has a tenth of them.
+/// Accounts whose tokens take turns, because each has the quota of a usual key.
 const ACCOUNTS: usize = 1_000;
 /// Number of sign-ins: few are allowed in a minute to one address.
 const SIGN_INS: usize = 15;
@@ -20,7 +20,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
     let token = json!({"token": provider.proof_token(&id)});
     api.send("POST", &format!("/v1/identity-providers/{id}/check"), &token)?;
     let (mut by_token, mut by_key) = (vec![], vec![]);
-    for number in 0..if data.options.quick { ACCOUNTS / 10 } else { ACCOUNTS } {
+    for number in 0..ACCOUNTS {
         let person = json!({"email": address_of(number), "first_name": "Ada", "last_name": "Example"});
         let path = format!("/v1/employees/{}", api.create("/v1/employees", &person)?);
         by_token.push(Traffic::read(&provider.bearer_token(number), path.clone()));
