@@ -8,12 +8,15 @@ use std::process::{Command, Stdio};
 /// Result of a command of this program. The error is one line for the person at the terminal.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Returns the folder of the workspace's manifest.
+/// Returns the folder of the workspace's manifest. Without cargo, which sets the variable, it is the workspace that
+/// contains the current folder. The folder of the compilation may be that of another checkout, or be gone.
 pub(crate) fn root() -> PathBuf {
-    // `cargo run` sets the variable. The value at compile time is wrong if two checkouts share a target folder.
-    let manifest =
-        env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-    manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf)
+    if let Some(manifest) = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from) {
+        return manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf);
+    }
+    let current = env::current_dir().unwrap_or_default();
+    let workspace = current.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file());
+    workspace.unwrap_or(&current).to_path_buf()
 }
 
 /// Variable with the program that compiles the crates of the workspace in place of rustc.

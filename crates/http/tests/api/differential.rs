@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_http::table::{Body, Dialect, Method, ROUTES, Route};
 use candor_store_testkit::Random;
 use candor_test_explore::{seed, size};
@@ -13,10 +12,9 @@ use serde_json::{Value, json};
 
 use crate::documented::document_of;
 use crate::dry_run::compare::Trial;
-use crate::dry_run::generated::Generator;
+use crate::dry_run::generated::{Generator, make_resources};
 use crate::hostile::encode;
-use crate::objectives::key_for;
-use crate::resources::{Resources, absent, method, needs_sign_in, path};
+use crate::resources::{absent, method, needs_sign_in, path};
 use crate::stores;
 use crate::support::{TestApi, TestResponse, patient_settings};
 
@@ -88,13 +86,7 @@ impl Asked {
 async fn prepare(pair: &Pair, seed: u64) -> Generator {
     let mut stages = vec![];
     for world in [&pair.sqlite, &pair.postgres] {
-        let resources = Resources::make(world, &world.admin).await;
-        let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
-        let narrow = world.scoped(&[Permission::EmployeesWrite, Permission::ObservationsWrite]).await;
-        let bound_key = key_for(world, resources.id("employees"), AccessLevel::Standard).await;
-        let admin = world.admin.clone();
-        let keys = vec![admin.clone(), admin.clone(), admin.clone(), admin, standard, bound_key, narrow];
-        stages.push((resources, keys));
+        stages.push(make_resources(world).await);
     }
     let (_, keys_on_postgres) = stages.pop().unwrap();
     let (resources, keys) = stages.pop().unwrap();

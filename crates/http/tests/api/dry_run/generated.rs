@@ -13,6 +13,7 @@ use super::routes_with;
 use super::watched::WatchedService;
 use crate::objectives::key_for;
 use crate::resources::{Resources, absent, family, method, path};
+use crate::support::TestApi;
 
 /// Number of requests on SQLite.
 const REQUESTS: usize = 2_000;
@@ -33,15 +34,21 @@ pub(crate) struct Generator {
     tags: Vec<String>,
 }
 
+/// Creates the resources, and keys with all, some and few rights. Four of the seven are the same key of an admin, so
+/// that most requests have all rights.
+pub(crate) async fn make_resources(world: &TestApi) -> (Resources, Vec<String>) {
+    let resources = Resources::make(world, &world.admin).await;
+    let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
+    let narrow = world.scoped(&[Permission::EmployeesWrite, Permission::ObservationsWrite]).await;
+    let bound_key = key_for(world, resources.id("employees"), AccessLevel::Standard).await;
+    let admin = world.admin.clone();
+    let keys = vec![admin.clone(), admin.clone(), admin.clone(), admin, standard, bound_key, narrow];
+    (resources, keys)
+}
+
 impl Generator {
     async fn new(watched: &WatchedService, seed: u64) -> Self {
-        let world = &watched.world;
-        let resources = Resources::make(world, &world.admin).await;
-        let standard = world.key(Permissions::ALL, AccessLevel::Standard, Environment::Live).await;
-        let narrow = world.scoped(&[Permission::EmployeesWrite, Permission::ObservationsWrite]).await;
-        let bound_key = key_for(world, resources.id("employees"), AccessLevel::Standard).await;
-        let admin = world.admin.clone();
-        let keys = vec![admin.clone(), admin.clone(), admin.clone(), admin, standard, bound_key, narrow];
+        let (resources, keys) = make_resources(&watched.world).await;
         Self::with(resources, keys, seed)
     }
 
