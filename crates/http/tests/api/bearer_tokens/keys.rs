@@ -1,10 +1,12 @@
 //! Keys of providers: their rotation, their absence, and the traffic that tokens cause.
 
+use futures_util::future::join_all;
 use ring::signature::Ed25519KeyPair;
 use serde_json::json;
 
 use super::{TokenStage, claims, status_of, token};
 use crate::identity_check::{sign, signing_key};
+use crate::stores::every_store;
 use crate::support::TestApi;
 
 /// Returns a token that names this key and is signed by it.
@@ -48,6 +50,33 @@ async fn new_key_serves_at_once_and_a_withdrawn_key_no_longer() {
     world.providers.serve_keys(&[("2", new_key())]);
     world.clock.advance_seconds(600);
     assert_eq!((status_of(&world, &new).await, status_of(&world, &old).await), (200, 401));
+}
+
+#[tokio::test]
+async fn rotations_refuse_no_token_of_concurrent_requests() {
+    let id = |number: u8| format!("key {number}");
+    let pair = |number: u8| Ed25519KeyPair::from_seed_unchecked(&[number; 32]).unwrap();
+    for shared in every_store().await {
+        let world = &shared.world;
+        TokenStage::begin(world, json!({})).await;
+        for rotation in 1..=20 {
+            world.clock.advance_seconds(61);
+            let [old, new] = [rotation - 1, rotation];
+            world.providers.serve_keys(&[(&id(old), pair(old)), (&id(new), pair(new))]);
+            world.providers.take_key_fetches();
+            let tokens = (0..40).map(|number| {
+                let signer = [old, new][number % 2];
+                token_of(world, &id(signer), signer, number)
+            });
+            let statuses = join_all(tokens.map(async |token| status_of(world, &token).await)).await;
+            assert_eq!(statuses, [200; 40], "{}: rotation {rotation}", shared.name);
+            assert_eq!(world.providers.take_key_fetches(), 1, "{}: rotation {rotation}", shared.name);
+            if let Some(withdrawn) = rotation.checked_sub(2) {
+                let token = token_of(world, &id(withdrawn), withdrawn, 0);
+                assert_eq!(status_of(world, &token).await, 401, "{}: key {withdrawn}", shared.name);
+            }
+        }
+    }
 }
 
 #[tokio::test]
