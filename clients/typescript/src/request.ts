@@ -322,6 +322,9 @@ function refusal(answer: ReceivedResponse<unknown>, data: unknown): ApiError {
   return new Class(answer, body);
 }
 
+/** Filters whose parameters name a key of a map, such as `filter[metadata.team]`. */
+const KEYED_FILTERS: ReadonlySet<string> = new Set(["custom_fields", "metadata"]);
+
 /** Returns the query of a request: `filter[name]` for each member of `filter`, a repeated name for several values. */
 function queryString(spec: Spec): string {
   if (spec.query === undefined) return "";
@@ -341,7 +344,7 @@ function queryString(spec: Spec): string {
           continue;
         }
         for (const [key, part] of Object.entries(condition as object)) {
-          add(field === "custom_fields" ? `filter[custom_fields.${key}]` : `filter[${field}][${key}]`, part);
+          add(KEYED_FILTERS.has(field) ? `filter[${field}.${key}]` : `filter[${field}][${key}]`, part);
         }
       }
   }

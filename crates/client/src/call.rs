@@ -177,12 +177,18 @@ fn add_query(pairs: &mut Vec<(String, String)>, members: &Value, joined: &[&str]
     }
 }
 
+/// Filters whose parameters name a key of a map, such as `filter[metadata.team]`.
+const KEYED_FILTERS: [&str; 2] = ["custom_fields", "metadata"];
+
 /// Adds a filter as parameters such as `filter[status]`, `filter[updated_at][gte]`, `filter[custom_fields.city]`.
 fn add_condition(pairs: &mut Vec<(String, String)>, name: &str, field: &str, condition: &Value) {
     let Value::Object(parts) = condition else { return add(pairs, &format!("{name}[{field}]"), condition) };
     for (key, part) in parts {
-        let is_custom = field == "custom_fields";
-        let name = if is_custom { format!("{name}[{field}.{key}]") } else { format!("{name}[{field}][{key}]") };
+        let name = if KEYED_FILTERS.contains(&field) {
+            format!("{name}[{field}.{key}]")
+        } else {
+            format!("{name}[{field}][{key}]")
+        };
         add(pairs, &name, part);
     }
 }

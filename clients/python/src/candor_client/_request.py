@@ -39,6 +39,8 @@ QUOTA_WINDOW: Final = 60.0
 """Window of a quota if the error names none."""
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 8.0
+# Filters whose parameters name a key of a map, such as `filter[metadata.team]`.
+KEYED_FILTERS: Final = frozenset({"custom_fields", "metadata"})
 
 
 class _Unset(Enum):
@@ -340,8 +342,8 @@ def query(spec: Spec) -> list[tuple[str, str]]:
                     continue
                 parts = cast("Mapping[str, Any]", condition)
                 for key, part in parts.items():
-                    is_custom = member == "custom_fields"
-                    add(f"filter[custom_fields.{key}]" if is_custom else f"filter[{member}][{key}]", part)
+                    is_keyed = member in KEYED_FILTERS
+                    add(f"filter[{member}.{key}]" if is_keyed else f"filter[{member}][{key}]", part)
     return pairs
 
 
