@@ -16,8 +16,8 @@ use crate::sql::removal::removal;
 use crate::sql::row::id;
 use crate::store::PostgresStore;
 
-/// Tables with rows that an erasure removes or overwrites. A plain `VACUUM` frees the space of removed rows
-/// without overwriting it.
+/// Tables with text of people in rows that an erasure removes or overwrites. A plain `VACUUM` frees the space of removed
+/// rows without overwriting it.
 pub(crate) const REWRITTEN: &[&str] = &[
     "api_keys",
     "assignments",
@@ -28,6 +28,7 @@ pub(crate) const REWRITTEN: &[&str] = &[
     "employees",
     "erasures",
     "events",
+    "identity_links",
     "invitations",
     "messages",
     "notifications",
@@ -97,5 +98,20 @@ impl Erasing for PostgresStore {
     /// Does nothing: rewriting a table locks it, so an operator chooses the time.
     async fn scrub_files(&self) -> Read<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::REWRITTEN;
+    use candor_domain::erasure::texts::{TEXT_COLUMNS, TextEffect};
+
+    #[test]
+    fn tables_with_erased_texts_are_rewritten() {
+        let is_erased =
+            |effect| matches!(effect, TextEffect::Removed | TextEffect::Replaced | TextEffect::Rewritten);
+        for (table, _, _) in TEXT_COLUMNS.iter().filter(|(_, effect, _)| is_erased(*effect)) {
+            assert!(REWRITTEN.contains(table), "{table}");
+        }
     }
 }
