@@ -98,7 +98,7 @@ const REMEDIES: [(ErrorKind, &str); 13] = [
     (ErrorKind::PermissionDenied, "check that this user may use it"),
     (ErrorKind::AlreadyExists, "choose another name, or remove what has this name"),
     (ErrorKind::IsADirectory, "name a file instead of a folder"),
-    (ErrorKind::NotADirectory, "name a folder instead of a file"),
+    (ErrorKind::NotADirectory, "correct the path: a part of it that must be a folder is a file"),
     (ErrorKind::InvalidData, "the file has another format; restore the right file"),
     (ErrorKind::StorageFull, "free some disk space"),
     (ErrorKind::QuotaExceeded, "free some disk space"),

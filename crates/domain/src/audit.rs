@@ -112,7 +112,7 @@ pub struct Origin {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "KeyUsed")]
     pub api_key: Option<KeyUsed>,
-    /// Way of a request without an API key. Absent otherwise.
+    /// Identity provider whose bearer token authenticated the request. Absent for all other requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Via")]
     pub via: Option<Via>,

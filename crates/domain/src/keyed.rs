@@ -223,8 +223,8 @@ pub(crate) fn read_filter<M: KeyedMap>(params: &mut Params, about: &'static str)
 
 /// Declares and reads the filters by a value of the metadata, as digests.
 pub(crate) fn read_metadata_filter(params: &mut Params) -> Vec<[u8; 16]> {
-    const ABOUT: &str = "Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole \
-                         value is compared. As an object, its members are named `metadata.<key>`.";
+    const ABOUT: &str = "Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. \
+                         The whole value is compared.";
     read_filter::<Metadata>(params, ABOUT).into_iter().map(|filter| filter.digest).collect()
 }
 

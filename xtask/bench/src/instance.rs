@@ -106,8 +106,9 @@ fn sqlite_url(folder: &Path) -> String {
 }
 
 /// Returns a contender that sends these requests and measures the processor time of these processes. The seeds of
-/// its turns follow `first_seed`, so that no request repeats one of another contender. The first third of a turn
-/// does not count, because it refills caches that the turns of other contenders have displaced.
+/// its turns count up from `first_seed`, two for each round. Contenders whose requests must not repeat one another need
+/// first seeds that are far enough apart. The first third of a turn does not count, because it refills caches that the
+/// turns of other contenders have displaced.
 pub(crate) fn contender<'a>(
     service: &'a Service,
     processes: &'a Processes,

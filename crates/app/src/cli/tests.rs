@@ -134,7 +134,7 @@ fn paragraph_of_help_is_wrapped_by_the_terminal_only() {
 #[test]
 fn request_without_a_method_gets_a_hint() {
     let error = read(&["candor", "api", "employees"]).unwrap_err().to_string();
-    assert!(error.contains("write the method first: candor api GET employees"), "{error}");
+    assert!(error.contains("expected GET, POST, PUT, PATCH or DELETE, then the path"), "{error}");
     assert!(read(&["candor", "api", "get", "employees"]).is_ok(), "the method may be in lower case");
 }
 

@@ -150,8 +150,10 @@ pub(crate) enum ApiMethod {
     Delete,
 }
 
+const METHODS: &str = "expected GET, POST, PUT, PATCH or DELETE, then the path, such as candor api GET employees";
+
 fn method(text: &str) -> Result<ApiMethod, String> {
-    ApiMethod::from_str(text, true).map_err(|_| format!("write the method first: candor api GET {text}"))
+    ApiMethod::from_str(text, true).map_err(|_| METHODS.to_owned())
 }
 
 /// Arguments of `candor import`.

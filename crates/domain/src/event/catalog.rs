@@ -136,7 +136,8 @@ events! {
     InvitationUpdated = "invitation.updated": Invitation, EmployeesRead;
     /// An invitation was accepted.
     InvitationAccepted = "invitation.accepted": Invitation, EmployeesRead;
-    /// An invitation was replaced by a newer one, or its person left.
+    /// An invitation was replaced by a newer one, its person left, or an identity provider adopted or activated its
+    /// person.
     InvitationRevoked = "invitation.revoked": Invitation, EmployeesRead;
     /// The brake paused a connector.
     ConnectorPaused = "connector.paused": Connector, SettingsRead, Settings;

@@ -44,8 +44,11 @@ pub enum TokenFlaw {
     /// The issuer is not that of the provider.
     #[error("the issuer of the token is not that of the identity provider")]
     Issuer,
-    /// The audience is not that of the provider, or it is that of several providers.
-    #[error("the audience of the token is not that of one identity provider")]
+    /// The audience is that of no provider, or of several, or the token has too many audiences.
+    #[error(
+        "the aud of the token is that of no identity provider, or of several, or it has too many entries: compare it \
+         with the client id and the audiences of the provider"
+    )]
     Audience,
     /// The client that the token was issued to is missing or not accepted.
     #[error("the client that the token was issued to is missing or not accepted")]

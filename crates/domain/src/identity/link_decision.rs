@@ -55,7 +55,8 @@ pub struct LinkCandidate {
 pub enum KnownPeople<'p> {
     /// The link of the account.
     Linked(LinkedPerson),
-    /// The account has no link. The candidates are the people that the rule finds, one for each connector.
+    /// The account has no link. The candidates are the people that the rule finds: at most one by the address, or at
+    /// most one for each SCIM connector by the external id.
     Unlinked(&'p [LinkCandidate]),
 }
 

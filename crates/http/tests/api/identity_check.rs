@@ -355,12 +355,13 @@ async fn value_of_another_organization_is_409_at_the_check() {
         let provider_after = world.bare("GET", &foreign_path).key(&key).send().await.json();
         assert_eq!(provider_after, provider);
         assert_eq!(world.ask("DELETE", &path).send().await.status, 204);
-        let first_check = world.bare("POST", &format!("{foreign_path}/check")).key(&key).json(&body).send().await;
+        let check_after_deletion =
+            world.bare("POST", &format!("{foreign_path}/check")).key(&key).json(&body).send().await;
         assert_eq!(
-            first_check.json()["proven"],
+            check_after_deletion.json()["proven"],
             json!(["foreign.example", "api://candor"]),
             "{}",
-            first_check.text()
+            check_after_deletion.text()
         );
     }
 }

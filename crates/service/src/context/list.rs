@@ -79,7 +79,8 @@ pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Err
 /// Returns a page of resources; `show` writes one of them.
 ///
 /// # Errors
-/// [`Error::Bug`] if an entry cannot be rendered.
+/// [`Error::Bug`] if an entry cannot be rendered; [`Error::TooManyLargeReads`] if too much data of the organization waits
+/// to be written.
 pub async fn page<T, F, E>(
     services: &Services,
     context: &RequestContext,
@@ -97,7 +98,8 @@ where
 /// `at_a_time` entries at once, so that little more is read than fits into the page.
 ///
 /// # Errors
-/// Errors of the store; [`Error::Bug`] if an entry cannot be rendered.
+/// Errors of the store; [`Error::Bug`] if an entry cannot be rendered; [`Error::TooManyLargeReads`] if too much data of the
+/// organization waits to be written.
 pub(crate) async fn page_inlined<T: Expandable, F>(
     services: &Services,
     context: &RequestContext,
@@ -125,7 +127,8 @@ pub(crate) async fn page_inlined<T: Expandable, F>(
 /// Returns a page of entries that are not resources, such as log entries; `id` breaks ties.
 ///
 /// # Errors
-/// [`Error::Bug`] if an entry cannot be rendered.
+/// [`Error::Bug`] if an entry cannot be rendered; [`Error::TooManyLargeReads`] if too much data of the organization waits
+/// to be written.
 pub async fn page_by<T, F, E>(
     services: &Services,
     context: &RequestContext,

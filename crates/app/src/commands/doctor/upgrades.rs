@@ -85,7 +85,8 @@ async fn checks(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Result<Vec
     let mut subscriptions = Check::new(
         "subscriptions",
         "have webhooks that are older than `effective_event_types` and get events that their keys may not read",
-        "set `event_types` of each of these webhooks again, with a key that may read what the receiver needs",
+        "set `event_types` of every webhook of the organization again, with a key that may read what the receiver needs; \
+         then `candor doctor` names the next organization",
     );
     subscriptions.concerned = with_all_types(store).await?;
     Ok(vec![fields, trees, keys, subscriptions])

@@ -82,7 +82,7 @@ pub struct IssueDraft {
     pub external_id: Option<String>,
     /// Person that the request was about, if it is known.
     pub employee_id: Option<EmployeeId>,
-    /// Problem and remedy, as sentences.
+    /// The problem, then its remedy or its consequence, as sentences.
     pub message: String,
 }
 
@@ -103,7 +103,7 @@ pub struct SyncIssue {
     pub external_id: Option<String>,
     /// Person that the request was about. Null if no person was found.
     pub employee_id: Option<EmployeeId>,
-    /// Problem and remedy, for display.
+    /// The problem, then its remedy or its consequence, for display.
     pub message: String,
     /// Number of requests with this issue.
     #[schemars(range(min = 1))]

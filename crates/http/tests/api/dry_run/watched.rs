@@ -69,8 +69,8 @@ impl WatchedService {
         })
     }
 
-    /// Returns a value that differs after any change of the stored rows: the number of commits by other
-    /// connections on SQLite, the digest of all rows on PostgreSQL.
+    /// Returns a value that differs after any change of the stored rows: on SQLite the data version, which changes
+    /// when another connection has committed, on PostgreSQL the digest of all rows.
     pub(super) async fn state(&self) -> String {
         match &self.database {
             Database::File { connection, .. } => {

@@ -97,7 +97,7 @@ async fn moved_period_moves_the_automatic_start() {
 }
 
 #[tokio::test]
-async fn two_instances_start_each_objective_once() {
+async fn several_instances_start_each_objective_once() {
     for shared in every_store().await {
         let world = &shared.world;
         let other = operator::create_organization(&world.services, "Other").await.unwrap();

@@ -218,9 +218,9 @@ impl Job<'_> {
         self.apply(&[self.record("audit_entries", ids), overwrite]).await
     }
 
-    /// Removes issues and results of connectors that contain the address of the person, or a name of the person in
-    /// another system. Issues from a time when another person had the name stay. Returns `false` if the erasure was
-    /// stopped.
+    /// Removes sync issues, and clears the messages of the last syncs of connectors, that contain the address of the
+    /// person, or a name of the person in another system. Those from a time when another person had the name stay.
+    /// Returns `false` if the erasure was stopped.
     async fn erase_syncs(&self, mentions: &Mentions, names: &[String]) -> Result<bool, Error> {
         let mut last_id = [0; 16];
         loop {
