@@ -70,7 +70,7 @@ const OPENED_TWICE: &str = "opened_twice";
 enum Answer {
     /// The code, which the service exchanges for the session.
     Code(String),
-    /// Why the sign-in was refused: the reason of the service, or [`OPENED_TWICE`].
+    /// The reason of a refusal: that of the service, or [`OPENED_TWICE`].
     Refusal(String),
 }
 
