@@ -29,7 +29,7 @@ fn nextest_command(has_profile: bool) -> Command {
     let mut command = cargo(&["nextest", "run"]);
     if !has_profile {
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        command.arg("--profile=gate").arg(format!("--test-threads={}", 2 * processors));
+        command.arg("--profile=gate").arg(format!("--test-threads={}", 4 * processors));
     }
     command
 }
