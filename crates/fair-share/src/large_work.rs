@@ -153,9 +153,16 @@ impl LargeWork {
     /// # Errors
     /// [`StorageError::Failed`], which does not happen: a turn that is given up goes to the next caller.
     pub async fn turn(&self, tenant: impl Into<Option<Tenant>>) -> Result<Turn, StorageError> {
-        self.turn_with(tenant, 0)
-            .await
-            .map_err(|_| StorageError::Failed("no turn for large work became free".to_owned()))
+        self.take_turn(tenant.into(), 0, FairQueue::push).await.map_err(|_| given_up())
+    }
+
+    /// Waits for a turn to continue work that has begun, before all work of the organization that has not. So work
+    /// that has begun ends soon, and does not keep what it has taken, such as a connection, from others.
+    ///
+    /// # Errors
+    /// As [`Self::turn`].
+    pub async fn turn_to_continue(&self, tenant: impl Into<Option<Tenant>>) -> Result<Turn, StorageError> {
+        self.take_turn(tenant.into(), 0, FairQueue::push_ahead).await.map_err(|_| given_up())
     }
 
     /// Waits for a turn of the tenant with data of this size, which stays in memory meanwhile.
@@ -163,7 +170,15 @@ impl LargeWork {
     /// # Errors
     /// [`TooMuchWaits`] if data of the organization already waits, and with this data it exceeds the free room.
     pub async fn turn_with(&self, tenant: impl Into<Option<Tenant>>, bytes: usize) -> Result<Turn, TooMuchWaits> {
-        let tenant = tenant.into();
+        self.take_turn(tenant.into(), bytes, FairQueue::push).await
+    }
+
+    async fn take_turn(
+        &self,
+        tenant: Option<Tenant>,
+        bytes: usize,
+        queue: fn(&mut FairQueue<oneshot::Sender<Turn>>, Option<Tenant>, oneshot::Sender<Turn>),
+    ) -> Result<Turn, TooMuchWaits> {
         let owner = tenant.map(|tenant| tenant.organization);
         let (turn_receiver, _wait) = {
             let mut state = self.lock();
@@ -172,7 +187,7 @@ impl LargeWork {
             }
             state.let_wait(owner, bytes)?;
             let (give, given) = oneshot::channel();
-            state.waiting.push(tenant, give);
+            queue(&mut state.waiting, tenant, give);
             (given, Wait { work: self.clone(), owner, bytes })
         };
         turn_receiver.await.map_err(|_| TooMuchWaits)
@@ -252,6 +267,10 @@ impl LargeWork {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn given_up() -> StorageError {
+    StorageError::Failed("no turn for large work became free".to_owned())
 }
 
 /// Data that waits for a turn, until its caller has the turn or is gone.

@@ -9,10 +9,34 @@ use candor_domain::id::OrganizationId;
 /// two data sets. The first item of an organization waits for at most one item of each other organization.
 #[derive(Debug)]
 pub struct FairQueue<T> {
-    /// Items by organization; `None` is the service's own work. No list is empty.
-    waiting: HashMap<Option<OrganizationId>, VecDeque<T>>,
+    /// Items by organization; `None` is the service's own work. Each organization has at least one item.
+    waiting: HashMap<Option<OrganizationId>, Items<T>>,
     /// Organizations with items, the next one first.
     turns: VecDeque<Option<OrganizationId>>,
+}
+
+/// The items of one organization, each list in its order.
+#[derive(Debug)]
+struct Items<T> {
+    /// Items before all of `rest`.
+    first: VecDeque<T>,
+    rest: VecDeque<T>,
+}
+
+impl<T> Default for Items<T> {
+    fn default() -> Self {
+        Self { first: VecDeque::new(), rest: VecDeque::new() }
+    }
+}
+
+impl<T> Items<T> {
+    fn pop_front(&mut self) -> Option<T> {
+        self.first.pop_front().or_else(|| self.rest.pop_front())
+    }
+
+    fn is_empty(&self) -> bool {
+        self.first.is_empty() && self.rest.is_empty()
+    }
 }
 
 impl<T> Default for FairQueue<T> {
@@ -25,11 +49,23 @@ impl<T> FairQueue<T> {
     /// Appends an item to those of its organization.
     pub fn push(&mut self, tenant: Option<Tenant>, item: T) {
         let owner = tenant.map(|tenant| tenant.organization);
+        self.begin_turn(owner).rest.push_back(item);
+    }
+
+    /// Inserts an item before those of its organization that were appended by [`Self::push`], and behind those that
+    /// were inserted by this function. The turn of the organization does not come sooner.
+    pub fn push_ahead(&mut self, tenant: Option<Tenant>, item: T) {
+        let owner = tenant.map(|tenant| tenant.organization);
+        self.begin_turn(owner).first.push_back(item);
+    }
+
+    /// Returns the items of an organization, which takes part in the turns from now on.
+    fn begin_turn(&mut self, owner: Option<OrganizationId>) -> &mut Items<T> {
         let items = self.waiting.entry(owner).or_default();
         if items.is_empty() {
             self.turns.push_back(owner);
         }
-        items.push_back(item);
+        items
     }
 
     /// Puts back an item that was taken and not used: before the other items of its organization, which gets the
@@ -41,7 +77,7 @@ impl<T> FairQueue<T> {
             self.turns.retain(|other| *other != owner);
         }
         self.turns.push_front(owner);
-        items.push_front(item);
+        items.first.push_front(item);
     }
 
     /// Takes the first item of the next organization.
@@ -69,7 +105,7 @@ impl<T> FairQueue<T> {
 
     /// Returns the items in any order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.waiting.values().flatten()
+        self.waiting.values().flat_map(|items| items.first.iter().chain(&items.rest))
     }
 
     /// Returns `true` if the queue has no items.
@@ -127,6 +163,19 @@ mod tests {
         assert_eq!(queue.pop(), Some(0));
         queue.push(tenant(2), 1_000);
         assert_eq!([queue.pop(), queue.pop(), queue.pop()], [Some(1), Some(1_000), Some(2)]);
+    }
+
+    #[test]
+    fn inserted_items_come_before_appended_ones_of_their_organization_only() {
+        let mut queue = FairQueue::default();
+        for (owner, item) in [(1, "a1"), (1, "a2"), (2, "b1")] {
+            queue.push(tenant(owner), item);
+        }
+        for (owner, item) in [(1, "a inserted first"), (1, "a inserted second"), (3, "c1")] {
+            queue.push_ahead(tenant(owner), item);
+        }
+        assert_eq!(queue.iter().count(), 6);
+        assert_eq!(take_all(&mut queue), ["a inserted first", "b1", "c1", "a inserted second", "a1", "a2"]);
     }
 
     #[test]

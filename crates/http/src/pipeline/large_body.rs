@@ -32,8 +32,9 @@ pub(crate) async fn read<T: Send + 'static>(
 
 /// Runs a use case with a large body. The use case is polled on blocking threads, and only during turns of its tenant:
 /// while it waits, it holds neither a thread nor a turn. So however many use cases wait, threads remain for those that
-/// have a turn. The use case must not wait for turns of the same limiter. Like a use case on a worker, it is dropped
-/// when the client is gone.
+/// have a turn. A use case that has begun continues before others of the organization begin: it may hold what requests of
+/// other organizations wait for, such as a connection whose rows it reads only when it is polled. The use case must not
+/// wait for turns of the same limiter. Like a use case on a worker, it is dropped when the client is gone.
 pub(crate) async fn run<T: Send + 'static>(
     work: &LargeWork,
     tenant: Option<Tenant>,
@@ -41,8 +42,8 @@ pub(crate) async fn run<T: Send + 'static>(
 ) -> Result<T, ErrorResponse> {
     let mut use_case = Box::pin(use_case.instrument(Span::current()));
     let signal = Arc::new(Signal::default());
+    let mut turn = work.turn(tenant).await.map_err(unavailable)?;
     loop {
-        let turn = work.turn(tenant).await.map_err(unavailable)?;
         let waker = Waker::from(Arc::clone(&signal));
         let poll = move || {
             let _turn = turn;
@@ -58,6 +59,7 @@ pub(crate) async fn run<T: Send + 'static>(
             },
         }
         signal.0.notified().await;
+        turn = work.turn_to_continue(tenant).await.map_err(unavailable)?;
     }
 }
 
@@ -128,6 +130,43 @@ mod tests {
             futures_util::future::join(running, other).await.0
         });
         assert_eq!(finish_order.iter().filter(|done| done.is_ok()).count(), 20);
+    }
+
+    #[tokio::test]
+    async fn use_case_that_has_begun_continues_before_others_begin() {
+        let work = LargeWork::with_turns(1);
+        let (order, mut noted) = mpsc::unbounded_channel();
+        let (told, begun) = oneshot::channel();
+        let (answer, answered) = oneshot::channel::<()>();
+        let note = order.clone();
+        let first = run(&work, None, async move {
+            let _ = told.send(());
+            let _ = answered.await;
+            let _ = note.send("continues");
+        });
+        let others = async {
+            begun.await.unwrap();
+            let turn = work.turn(None).await.unwrap();
+            let use_case = || {
+                let note = order.clone();
+                run(&work, None, async move { drop(note.send("begins")) })
+            };
+            let wait_for = async |callers| {
+                while work.waiting_callers() < callers {
+                    tokio::task::yield_now().await;
+                }
+            };
+            let release = async {
+                wait_for(2).await;
+                answer.send(()).unwrap();
+                wait_for(3).await;
+                drop(turn);
+            };
+            futures_util::future::join(join_all([use_case(), use_case()]), release).await
+        };
+        futures_util::future::join(first, others).await.0.unwrap();
+        let order: Vec<_> = std::iter::from_fn(|| noted.try_recv().ok()).collect();
+        assert_eq!(order, ["continues", "begins", "begins"]);
     }
 
     #[tokio::test]
