@@ -13,8 +13,10 @@
 //! ```
 
 mod number;
+mod size;
 
 pub use number::{Number, parse};
+pub use size::ValueSize;
 
 use std::{fmt, slice, vec};
 

@@ -11,7 +11,7 @@ use actix_web::web::Payload;
 use bytes::{Bytes, BytesMut};
 use candor_domain::csv;
 use candor_domain::idempotency::{IdempotencyKey, MAX_KEY_CHARS};
-use candor_domain::json::{self, Value};
+use candor_domain::json::{self, Value, ValueSize};
 use candor_domain::refusal::DomainError;
 use futures_util::StreamExt;
 
@@ -248,6 +248,22 @@ const UTF8_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Byte order marks of UTF-16.
 const UTF16_MARKS: [&[u8]; 2] = [b"\xff\xfe", b"\xfe\xff"];
 
+/// Maximum number of values of a JSON body, so that they take at most some 13 MB of memory.
+pub(crate) const MAX_VALUES: usize = 40_000;
+
+/// Returns a bound of the memory that the values of a JSON body take in addition to its bytes.
+///
+/// # Errors
+/// 400 if the body has more than [`MAX_VALUES`] values.
+pub(crate) fn value_bytes(body: &[u8]) -> Result<usize, ErrorResponse> {
+    let size = ValueSize::measure(body);
+    if size.values > MAX_VALUES {
+        let message = format!("The body has more than {MAX_VALUES} values. Split it into several requests.");
+        return Err(ErrorResponse::malformed_request(message));
+    }
+    Ok(size.memory_bytes - body.len())
+}
+
 /// Parses a body as JSON.
 pub(crate) fn json(body: &[u8]) -> Result<Value, ErrorResponse> {
     // JSON begins with two ASCII characters, so a zero byte is half of a UTF-16 character (RFC 4627 §3).
@@ -296,5 +312,17 @@ mod tests {
         }
         assert!(json(format!("{}{}", "[".repeat(127), "]".repeat(127)).as_bytes()).is_ok());
         assert!(json("[".repeat(200_000).as_bytes()).is_err(), "too deep");
+    }
+
+    #[test]
+    fn values_of_a_body_are_bounded() {
+        let body = |count: usize| format!(r#"{{"a":[{}1]}}"#, "1,".repeat(count)).into_bytes();
+        assert!(value_bytes(&body(MAX_VALUES - 3)).is_ok_and(|bytes| bytes < 13_000_000));
+        let refusal = value_bytes(&body(MAX_VALUES - 2)).unwrap_err();
+        assert_eq!(
+            (refusal.status, refusal.message.as_ref()),
+            (StatusCode::BAD_REQUEST, "The body has more than 40000 values. Split it into several requests.")
+        );
+        assert!(value_bytes(&b"[],".repeat(MAX_VALUES / 2 - 1)).is_ok_and(|bytes| bytes < 13_000_000));
     }
 }

@@ -249,7 +249,7 @@ impl Api {
         Ok(Some(turn))
     }
 
-    /// Reads the request, and counts its body until the permit is dropped.
+    /// Reads the request, and counts its body and the values of its body until the permits are dropped.
     async fn read_request<'a>(
         &self,
         exchange: &Exchange<'_>,
@@ -257,7 +257,7 @@ impl Api {
         captures: Captures<'a>,
         (caller, begun): (Arc<Caller>, Duration),
         payload: &mut Option<Payload>,
-    ) -> Result<(AuthenticatedRequest<'a>, Option<BytePermit>), ErrorResponse> {
+    ) -> Result<(AuthenticatedRequest<'a>, [Option<BytePermit>; 2]), ErrorResponse> {
         let request = exchange.request;
         let params = Params::new(framing::query(request.query_string())?);
         let dry_run = dry_run::read(route, &params)?;
@@ -274,11 +274,14 @@ impl Api {
         };
         if route.method == crate::contract::route::Method::Get {
             let (body, csv) = (Object::new(), Bytes::new());
-            return Ok((AuthenticatedRequest { context, captures, params, body, csv, is_large: false }, None));
+            return Ok((
+                AuthenticatedRequest { context, captures, params, body, csv, is_large: false },
+                [None, None],
+            ));
         }
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
         let most = if route.body == Body::Csv { csv::MAX_BYTES } else { framing::MAX_BODY_BYTES };
-        let counted_bytes = self.bodies.admit(&context.caller, framing::announced_bytes(request, most))?;
+        let announced_bytes = self.bodies.admit(&context.caller, framing::announced_bytes(request, most))?;
         let (bytes, csv) = match route.body {
             Body::Csv => {
                 (Bytes::new(), framing::csv(request, take_payload(payload)?, self.settings.body_time).await?)
@@ -290,6 +293,9 @@ impl Api {
                 (self.body(request, route, take_payload(payload)?, most).await?, Bytes::new())
             }
         };
+        // The values of a body take up to forty times its size, and wait for turns and stores.
+        let value_bytes = self.bodies.admit(&context.caller, framing::value_bytes(&bytes)?)?;
+        let counted_bytes = [announced_bytes, value_bytes];
         // A dry run ignores the idempotency key, so that the real request can still use the key.
         let key = key.filter(|_| !dry_run);
         let is_large = large_body::is_large(bytes.len());
