@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use candor_domain::identity::discovery::ClientAuthentication;
 use candor_domain::identity::fetch_failure::FetchFailure;
-use candor_domain::identity::strict_json::{MAX_DOCUMENT_BYTES, read_object};
+use candor_domain::identity::strict_json::read_object;
 use candor_domain::json::Value;
 use candor_domain::secret::Secret;
 use candor_port_identity::CodeExchange;
@@ -49,14 +49,36 @@ fn basic(client_id: &str, secret: &Secret) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// Returns the failure of an exchange: the error code of the body if there is one, else the status.
+/// Maximum size of a refusal whose code is read. A refusal has a code and a sentence, and is read on a thread that serves
+/// requests.
+const MAX_REFUSAL_BYTES: usize = 4 * 1024;
+
+/// Returns the failure of an exchange: the error code of a body of at most [`MAX_REFUSAL_BYTES`] if there is one, else the
+/// status.
 pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> FetchFailure {
-    let object = read_object(body, MAX_DOCUMENT_BYTES).unwrap_or_default();
+    let object = read_object(body, MAX_REFUSAL_BYTES).unwrap_or_default();
     let is_code = |text: &str| {
         text.len() <= ERROR_CHARS && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     };
     match object.get("error") {
         Some(Value::Text(code)) if is_code(code) => FetchFailure::Refused(code.clone()),
         Some(_) | None => FetchFailure::Status(status.as_u16()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_of_a_small_refusal_is_read() {
+        let refuse = |blanks: usize| {
+            refusal(
+                StatusCode::BAD_REQUEST,
+                format!(r#"{{"error":"invalid_grant"{}}}"#, " ".repeat(blanks)).as_bytes(),
+            )
+        };
+        assert_eq!(refuse(0), FetchFailure::Refused("invalid_grant".to_owned()));
+        assert_eq!(refuse(MAX_REFUSAL_BYTES), FetchFailure::Status(400), "too long to be read");
     }
 }
