@@ -155,6 +155,7 @@ impl<'r> RecordBuilder<'r> {
             ("last_at", sql.many(Type::Time, health().map(shown_time))),
             ("last_status", sql.many(Type::Text, health().map(shown_word))),
             ("ends_streak", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_streak)))),
+            ("ends_failing", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_failing)))),
             (
                 "failures",
                 sql.many(Type::Int, health().map(|delta| SqlValue::Int(i64::from(delta.streak.failures)))),
@@ -308,6 +309,7 @@ impl<'r> RecordBuilder<'r> {
             "last_at",
             "last_status",
             "ends_streak",
+            "ends_failing",
             "failures",
             "since",
             "is_failing",
@@ -365,7 +367,7 @@ fn health_sets() -> String {
          last_delivery_status = CASE WHEN p.last_at IS NULL OR w.last_delivery_at > p.last_at \
          THEN w.last_delivery_status ELSE p.last_status END, \
          last_delivery_at = GREATEST(w.last_delivery_at, p.last_at), \
-         is_failing = CASE WHEN p.ends_streak THEN p.is_failing \
+         is_failing = CASE WHEN p.ends_failing THEN p.is_failing \
          ELSE COALESCE(w.is_failing, false) OR p.is_failing END, failing_due = COALESCE(w.failing_due, \
          CASE WHEN w.is_failing THEN NULL ELSE p.fails_at END, p.fails_again_at)",
         MOST = u32::MAX,

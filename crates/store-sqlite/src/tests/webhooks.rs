@@ -193,6 +193,7 @@ fn recorded_deliveries_are_found_by_primary_key() {
         last_at: make.tick(),
         shown: None,
         ends_streak: false,
+        ends_failing: false,
         streak: Streak::default(),
         fails_at: None,
         fails_again_at: None,
