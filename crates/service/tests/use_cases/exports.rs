@@ -1,13 +1,13 @@
 //! Exports and personal data: the key of the request is checked again before each page (decisions H1, H2).
 
-use candor_domain::access::{Permission, Permissions};
+use candor_domain::access::{Permission, Permissions, Tenant};
 use candor_domain::id::KeyId;
 use candor_service::usecases::exports::{self, Export};
 use candor_service::usecases::operator::{self, NewKeyRequest};
 use candor_service::usecases::{employees, keys};
 use candor_service::{Error, RequestContext};
 
-use crate::support::{TestServices, params};
+use crate::support::{TestServices, body, call_of, params};
 
 /// Begins an export of people and departments with a new key, and reads the header and the people.
 async fn begin_export(world: &TestServices, key: NewKeyRequest) -> (Export, KeyId) {
@@ -55,4 +55,49 @@ async fn personal_data_of_a_revoked_key_reads_no_further_page() {
     assert!(lines.next().await.unwrap().is_some());
     keys::revoke(&world.services, &world.admin(), key).await.unwrap();
     assert!(matches!(lines.next().await, Err(Error::Refused(_))));
+}
+
+#[tokio::test]
+async fn exports_that_nobody_takes_leave_others_a_place() {
+    let world = TestServices::new().await;
+    let person = world.hire("ada", None).await;
+    let mut idle_exports = vec![];
+    for name in ["Beta", "Gamma", "Delta", "Epsilon"] {
+        let organization = operator::create_organization(&world.services, name).await.unwrap();
+        for _ in 0..2 {
+            let context = call_of(Tenant::live(organization));
+            idle_exports.push(exports::begin(&world.services, &context, params(&[])).await.unwrap());
+        }
+    }
+    let mut export = exports::begin(&world.services, &world.admin(), params(&[])).await.unwrap();
+    let second = employees::begin_personal_data(&world.services, &world.admin(), person).await;
+    assert!(matches!(second, Err(Error::TooManyExports)), "a second one has no place of its own");
+    while export.next().await.unwrap().is_some() {}
+    drop(export);
+    let mut lines = employees::begin_personal_data(&world.services, &world.admin(), person).await.unwrap();
+    while lines.next().await.unwrap().is_some() {}
+}
+
+#[tokio::test]
+async fn page_of_an_export_ends_after_two_mebibytes() {
+    const PAGE_BYTES: usize = 2 * 1024 * 1024;
+    let world = TestServices::new().await;
+    // Each person has 131 KB.
+    let fields: serde_json::Map<String, serde_json::Value> =
+        (0..32).map(|number| (format!("field{number}"), "\u{1f600}".repeat(1024).into())).collect();
+    for number in 0..40 {
+        let person = serde_json::json!({
+            "email": format!("person{number}@example.com"), "first_name": "Ada", "last_name": "Example",
+            "custom_fields": fields,
+        });
+        employees::create(&world.services, &world.admin(), body(&person.to_string())).await.unwrap();
+    }
+    let resources = params(&[("resources", "employees")]);
+    let mut export = exports::begin(&world.services, &world.admin(), resources).await.unwrap();
+    let mut lines = 0;
+    while let Some(page) = export.next().await.unwrap() {
+        assert!(page.len() < PAGE_BYTES + 200_000, "{} bytes", page.len());
+        lines += page.iter().filter(|byte| **byte == b'\n').count();
+    }
+    assert_eq!(lines, 42, "header, people, end");
 }
