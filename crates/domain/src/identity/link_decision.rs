@@ -48,6 +48,8 @@ pub struct LinkCandidate {
     pub address_changed_at: Option<Timestamp>,
     /// `true` if the person was reactivated or rehired.
     pub has_returned: bool,
+    /// `true` if an admin has removed the link of the account.
+    pub is_unlinked: bool,
 }
 
 /// People that the store knows for an account.
@@ -104,7 +106,7 @@ pub enum LinkRefusal {
     /// The provider has linked another account to the person.
     #[error("the provider has linked another account to the person; an admin must remove that link first")]
     OtherAccount,
-    /// Only an admin, or an invitation, may link the person.
+    /// Only an admin, or an invitation, may link the person; or only an admin, because the link of the account was removed.
     #[error("an admin must link the account of this person")]
     NeedsAdmin,
 }
@@ -156,6 +158,10 @@ fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<Sign
     if person.has_other_account {
         return Err(LinkRefusal::OtherAccount);
     }
+    // The removal would last until the next token of the account.
+    if person.is_unlinked {
+        return Err(LinkRefusal::NeedsAdmin);
+    }
     // The invitation went to the address, so its acceptance proves more than an address that an admin may have typed.
     if settings.rule == LinkRule::VerifiedEmail && !accepts_invitation {
         let has_new_address = person.address_changed_at.is_some_and(|at| at > settings.created_at);
@@ -196,6 +202,7 @@ mod tests {
         has_other_account: false,
         address_changed_at: None,
         has_returned: false,
+        is_unlinked: false,
     };
 
     fn settings(rule: LinkRule, proven_domains: &[String]) -> LinkSettings<'_> {
@@ -228,7 +235,7 @@ mod tests {
     }
 
     /// Returns candidates with the decisions about them by their id and by their address.
-    fn candidates() -> [(&'static str, LinkCandidate, Decision, Decision); 9] {
+    fn candidates() -> [(&'static str, LinkCandidate, Decision, Decision); 11] {
         let (link, needs_admin) = (Ok((true, false)), Err(LinkRefusal::NeedsAdmin));
         let (leaver, other) = (Err(LinkRefusal::Deactivated), Err(LinkRefusal::OtherAccount));
         let (invited, accept) = (Err(LinkRefusal::PendingInvite), Ok((true, true)));
@@ -246,6 +253,8 @@ mod tests {
             ("address changed later", with_new_address(CREATED_AT.plus_seconds(1)), link, needs_admin),
             ("address changed before", with_new_address(CREATED_AT), link, link),
             ("returned", LinkCandidate { has_returned: true, ..CANDIDATE }, link, needs_admin),
+            ("unlinked", LinkCandidate { is_unlinked: true, ..CANDIDATE }, needs_admin, needs_admin),
+            ("invited and unlinked", LinkCandidate { is_unlinked: true, ..invited_person }, invited, needs_admin),
         ]
     }
 
