@@ -5,6 +5,7 @@ use candor_domain::access::api_key::{ApiKey, MAX_OF_SESSION};
 use candor_domain::id::KeyId;
 use candor_domain::identity::session::hash_code;
 use candor_port_storage::{Row, StorageExt, Write};
+use candor_service::context::provider_counts::count_providers;
 
 use super::*;
 use crate::connectors::change;
@@ -214,6 +215,25 @@ async fn keys_of_ended_sessions_take_no_place_of_later_keys() {
         fill_by(&next_session).await;
         let by_admin = json!({"name": "Hers", "scopes": ["employees:read"], "employee_id": stage.person});
         world.made("/v1/api-keys", by_admin).await;
+    }
+}
+
+#[tokio::test]
+async fn people_and_valid_sessions_are_counted_for_operators() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = Stage::begin(world, json!({})).await;
+        let counts = async || {
+            let counts = count_providers(&*world.services.store, world.clock.now()).await.unwrap();
+            (counts.people, counts.sessions)
+        };
+        assert_eq!(counts().await, (0, 0), "{what}");
+        let sessions = [stage.session(world).await, stage.session(world).await, stage.session(world).await];
+        assert_eq!(counts().await, (1, 3), "{what}");
+        end(world, &stage, &sessions[0], "revoked").await;
+        assert_eq!(counts().await, (1, 2), "{what}");
+        end(world, &stage, &sessions[1], "unlinked").await;
+        assert_eq!(counts().await, (0, 0), "{what}");
     }
 }
 
