@@ -246,7 +246,6 @@ impl Erasure {
 
     /// Replaces the encrypted names by the same names under another key; `None` if no key opens them any more. Without
     /// them, the erasure goes on and searches for the removed resources alone.
-    #[must_use]
     pub fn with_resealed_names(&self, sealed: Option<Vec<u8>>) -> Decision<Self> {
         let state = Self { sealed_email: sealed, ..self.clone() };
         Decision::for_change(self, state, "erasure.rekey", vec![])
