@@ -9,7 +9,8 @@ use crate::wiring;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 
-/// Failure to open the secrets of a webhook, identity provider or running erasure: they were sealed with a key that is not in the ring.
+/// Failure to open the secrets of a webhook, identity provider or running erasure: they were sealed with a key that is
+/// not in the ring.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY encrypted them; append the key that \
@@ -19,8 +20,8 @@ struct NoKeyFor(String);
 
 impl CommandFailure for NoKeyFor {}
 
-/// Encrypts the secrets of all webhooks, identity providers and running erasures with the first key of the ring. With `accept_loss`,
-/// secrets that no key decrypts are skipped and counted.
+/// Encrypts the secrets of all webhooks, identity providers and running erasures with the first key of the ring. With
+/// `accept_loss`, secrets that no key decrypts are skipped and counted.
 ///
 /// # Errors
 /// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook, identity provider or

@@ -149,6 +149,7 @@ impl<'r> RecordBuilder<'r> {
             let word = delta.shown.map(|(_, status)| status.word().to_owned());
             word.map_or(SqlValue::Null(Type::Text), SqlValue::Text)
         };
+        let failures = |delta: &HealthDelta| SqlValue::Int(delta.streak.failures.into());
         let deltas = vec![
             ("tenant_id", sql.ids(slice.health.iter().map(|((tenant, _), _)| tenant.to_bytes()))),
             ("id", sql.ids(slice.health.iter().map(|((_, webhook), _)| webhook.to_bytes()))),
@@ -156,10 +157,7 @@ impl<'r> RecordBuilder<'r> {
             ("last_status", sql.many(Type::Text, health().map(shown_word))),
             ("ends_streak", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_streak)))),
             ("ends_failing", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_failing)))),
-            (
-                "failures",
-                sql.many(Type::Int, health().map(|delta| SqlValue::Int(i64::from(delta.streak.failures)))),
-            ),
+            ("failures", sql.many(Type::Int, health().map(failures))),
             ("since", sql.many(Type::Time, health().map(|delta| time(delta.streak.since)))),
             ("is_failing", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.streak.is_failing)))),
             ("fails_at", sql.many(Type::Time, health().map(|delta| time(delta.fails_at)))),
