@@ -41,7 +41,7 @@ fn stored() -> Stored {
 }
 
 /// Returns the executed statements with their query plans.
-fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
+pub(super) fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
     let step = |row: &mut dyn CellReader| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
