@@ -94,8 +94,8 @@ pub trait Everyone {
     async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
     /// Returns the key whose current or previous secret has this hash, and the person that the key acts for.
     async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>>;
-    /// Counts the valid keys of an organization that act for one person, or for none (`ValidKeys::holder`). Keys with
-    /// and without an expiry time are counted up to `most` each.
+    /// Counts the valid keys of an organization that act for one person or for none and end with one session or with
+    /// none. Keys with and without an expiry time are counted up to `most` each.
     async fn count_valid_keys(&self, organization: OrganizationId, keys: ValidKeys, most: u32) -> Read<u32>;
     /// Records when keys were last used, without changing their versions.
     async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()>;

@@ -309,6 +309,7 @@ fn ended_sign_in_is_refused_at_once_on_sqlite() {
     let providers =
         "identity providers: 1 active, 0 pending, 0 disabled; 1 with bearer tokens; the last sign-in at 20";
     assert!(counts.contains(providers), "{counts}");
+    assert!(counts.contains("; people with an account: 1; sessions valid now: "), "{counts}");
 }
 
 #[test]

@@ -169,7 +169,7 @@ Examples:
     /// Manage the identity providers of organizations
     #[command(subcommand)]
     Identity(IdentityCommand),
-    /// Encrypt the secrets of webhooks and identity providers with the first key of CANDOR_MASTER_KEY
+    /// Encrypt the secrets of webhooks, identity providers and erasures with the first key of CANDOR_MASTER_KEY
     ///
     /// To replace the master key: put the new key at the front of the ring, restart every instance, run this
     /// command, and remove the old key a day later. Replays, the responses kept for retries, stay: they expire

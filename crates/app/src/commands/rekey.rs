@@ -9,22 +9,23 @@ use crate::wiring;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 
-/// Failure to open the secrets of a webhook or identity provider: they were sealed with a key that is not in the ring.
+/// Failure to open the secrets of a webhook, identity provider or running erasure: they were sealed with a key that is
+/// not in the ring.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY encrypted them; append the key that \
-     encrypted them to CANDOR_MASTER_KEY, or delete this resource, and run this command again"
+     encrypted them to CANDOR_MASTER_KEY, or delete this webhook or identity provider, and run this command again"
 )]
 struct NoKeyFor(String);
 
 impl CommandFailure for NoKeyFor {}
 
-/// Encrypts the secrets of all webhooks and identity providers with the first key of the ring. With `accept_loss`,
-/// secrets that no key decrypts are skipped and counted.
+/// Encrypts the secrets of all webhooks, identity providers and running erasures with the first key of the ring. With
+/// `accept_loss`, secrets that no key decrypts are skipped and counted.
 ///
 /// # Errors
-/// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook or identity provider; a
-/// database that does not answer.
+/// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook, identity provider or
+/// running erasure; a database that does not answer.
 pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), CommandError> {
     let base = wiring::link_base(config, config.listen);
     let rekey_result = if accept_loss {
@@ -35,21 +36,23 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
     let counts = rekey_result.map_err(|error| match error {
         webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook.to_string()).into(),
         webhooks::Unsealable::NoProviderKey(provider) => NoKeyFor(provider.to_string()).into(),
+        webhooks::Unsealable::NoErasureKey(erasure) => NoKeyFor(erasure.to_string()).into(),
         webhooks::Unsealable::Failed(error) => {
-            to_command_error("encrypt the secrets of webhooks and identity providers")(error)
+            to_command_error("encrypt the secrets of webhooks, identity providers and erasures")(error)
         }
     })?;
     let mut human_text = format!(
-        "The first key of CANDOR_MASTER_KEY encrypts the secrets of all webhooks and identity providers: {} were encrypted again, {} \
-         already were.\nKeep the other keys for another 24 hours: they encrypt the responses that are stored for \
+        "The first key of CANDOR_MASTER_KEY encrypts the secrets of all webhooks, identity providers and running erasures: {} were \
+         encrypted again, {} already were.\nKeep the other keys for another 24 hours: they encrypt the responses that are stored for \
          retries.",
         counts.rekeyed, counts.unchanged
     );
     if counts.lost > 0 {
         human_text.push_str(&format!(
-            "\n{} webhooks or identity providers have a secret that no key opens. Nothing is sent to these webhooks until \
+            "\n{} webhooks, identity providers or erasures have a secret that no key opens. Nothing is sent to these webhooks until \
              their secret is rotated: PATCH /v1/webhooks/ID with {{\"rotate_secret\": true}}. The log names the identity \
-             providers, which need their client secret again.",
+             providers, which need their client secret again, and the erasures, which no longer search for the address of \
+             their person.",
             counts.lost
         ));
     }

@@ -21,7 +21,7 @@ const VERBS = {
   conversation: "archive create update",
   department: "archive create restore update",
   employee: "accept_invitation change_sign_in_address confirm_identity create deactivate erase hold invite link link_identity log_out_identity manage reactivate read_personal_data rehire release release_hold unlink_identity update",
-  erasure: "complete continue",
+  erasure: "complete continue rekey",
   identity_provider: "create delete prove rekey update",
   invitation: "mail",
   message: "create",

@@ -38,7 +38,7 @@ pub use link::{
     read_exchange,
 };
 pub use record::{Holder, KeyRecord};
-pub use room::{KeyRoom, MAX_OF_ORGANIZATION, MAX_OF_PERSON};
+pub use room::{KeyRoom, MAX_OF_ORGANIZATION, MAX_OF_PERSON, MAX_OF_SESSION};
 
 /// An API key. Only the hash of its secret is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

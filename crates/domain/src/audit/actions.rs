@@ -64,6 +64,7 @@ pub const ACTIONS: &[&str] = &[
     "employee.update",
     "erasure.complete",
     "erasure.continue",
+    "erasure.rekey",
     "identity_provider.create",
     "identity_provider.delete",
     "identity_provider.prove",

@@ -115,7 +115,8 @@ pub struct Erasure {
     pub out_of_reach: Vec<String>,
     /// Tables whose files may hold removed rows until they are rewritten. Empty for SQLite.
     pub tables_to_rewrite: Vec<String>,
-    /// The encrypted e-mail address of the person, to find it in replays. Null once completed.
+    /// The encrypted e-mail address of the person and their names in other systems, to find them in replays. Null once
+    /// completed, or after the loss of its key.
     #[serde(skip)]
     pub sealed_email: Option<Vec<u8>>,
     /// Time since which no current part of the search index has words of the person. `None` before.
@@ -241,6 +242,13 @@ impl Erasure {
     /// still keep.
     pub fn continue_after_hold(&self, kept: u32, at: Timestamp) -> Decision<Self> {
         Decision::for_change(self, self.wait_for_holds(kept, at), "erasure.continue", vec![])
+    }
+
+    /// Replaces the encrypted names by the same names under another key; `None` if no key opens them any more. Without
+    /// them, the erasure goes on and searches for the removed resources alone.
+    pub fn with_resealed_names(&self, sealed: Option<Vec<u8>>) -> Decision<Self> {
+        let state = Self { sealed_email: sealed, ..self.clone() };
+        Decision::for_change(self, state, "erasure.rekey", vec![])
     }
 
     /// Returns the time up to which equal addresses and names in rows certainly belong to the person; `None` if they

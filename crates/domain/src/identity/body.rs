@@ -34,7 +34,7 @@ pub(super) const DEFAULT_LIFETIME: i64 = 43_200;
 /// Smallest lifetime of a session in seconds.
 const MIN_LIFETIME: i64 = 300;
 /// Largest lifetime of a session in seconds: a day.
-const MAX_LIFETIME: i64 = 86_400;
+pub const MAX_LIFETIME: i64 = 86_400;
 
 /// Scopes of sessions and tokens unless a request names other scopes: the scopes of a person's own work.
 pub(super) const DEFAULT_SCOPES: Permissions = Permissions::NONE

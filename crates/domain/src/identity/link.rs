@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::IdentityProvider;
-use super::claims::{IdClaims, LogoutClaims, SUBJECT_CHARS};
+use super::claims::{IdClaims, LogoutClaims, SUBJECT_CHARS, TOLERANCE_SECONDS};
 use crate::access::Caller;
 use crate::audit::{AuditDraft, Change};
 use crate::decision::Resource;
@@ -220,11 +220,13 @@ impl IdentityLink {
         (link, audit)
     }
 
-    /// Removes the link of a person. Tokens of the account that were issued until then are refused for good.
+    /// Removes the link of a person. Tokens of the account that were issued until then are refused for good, also by a
+    /// provider whose clock is ahead by the tolerance.
     #[must_use]
     pub fn remove(&self, person: &Employee, at: Timestamp) -> (Self, AuditDraft) {
         let removal_time = at.strictly_after(self.updated_at);
-        let (removed_at, tokens_after) = (Some(removal_time), Some(removal_time));
+        let last_issue_time = removal_time.plus_seconds(TOLERANCE_SECONDS);
+        let (removed_at, tokens_after) = (Some(removal_time), self.tokens_after.max(Some(last_issue_time)));
         let state = Self { removed_at, tokens_after, updated_at: removal_time, ..self.clone() };
         let mut audit = AuditDraft::new(person, "employee.unlink_identity");
         let members = [self.identity_provider_id.to_string(), self.subject.clone()];

@@ -8,7 +8,7 @@ use super::claims::TokenSubject;
 use crate::fields::StringEnum;
 use crate::id::EmployeeId;
 use crate::people::{Role, Status};
-use crate::text::address_key;
+use crate::text::{address_key, email};
 use crate::time::Timestamp;
 
 /// The settings of a provider that decide about links.
@@ -48,6 +48,8 @@ pub struct LinkCandidate {
     pub address_changed_at: Option<Timestamp>,
     /// `true` if the person was reactivated or rehired.
     pub has_returned: bool,
+    /// `true` if an admin has removed the link of the account.
+    pub is_unlinked: bool,
 }
 
 /// People that the store knows for an account.
@@ -105,7 +107,7 @@ pub enum LinkRefusal {
     /// The provider has linked another account to the person.
     #[error("the provider has linked another account to the person; an admin must remove that link first")]
     OtherAccount,
-    /// Only an admin, or an invitation, may link the person.
+    /// Only an admin, or an invitation, may link the person; or only an admin, because the link of the account was removed.
     #[error("an admin must link the account of this person")]
     NeedsAdmin,
 }
@@ -124,7 +126,9 @@ impl TokenSubject {
                 id.map(CandidateKey::ExternalId).ok_or(LinkRefusal::NoClaim)
             }
             LinkRule::VerifiedEmail => {
-                let address = address_key(self.verified_email.as_deref().ok_or(LinkRefusal::NoClaim)?);
+                // An address that no person may have would be found as that of another mailbox.
+                let valid_email = self.verified_email.as_deref().filter(|text| email(text).is_ok());
+                let address = address_key(valid_email.ok_or(LinkRefusal::NoClaim)?);
                 let (_, domain) = address.rsplit_once('@').ok_or(LinkRefusal::NoClaim)?;
                 let is_proven = settings.proven_domains.iter().any(|proven| proven == domain);
                 if is_proven { Ok(CandidateKey::Address(address)) } else { Err(LinkRefusal::UnprovenDomain) }
@@ -156,6 +160,10 @@ fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<Sign
     let accepts_invitation = accept_status(settings.rule, person.status)?;
     if person.has_other_account {
         return Err(LinkRefusal::OtherAccount);
+    }
+    // The removal would last until the next token of the account.
+    if person.is_unlinked {
+        return Err(LinkRefusal::NeedsAdmin);
     }
     // The invitation went to the address, so its acceptance proves more than an address that an admin may have typed.
     if settings.rule == LinkRule::VerifiedEmail && !accepts_invitation {
@@ -197,6 +205,7 @@ mod tests {
         has_other_account: false,
         address_changed_at: None,
         has_returned: false,
+        is_unlinked: false,
     };
 
     fn settings(rule: LinkRule, proven_domains: &[String]) -> LinkSettings<'_> {
@@ -229,7 +238,7 @@ mod tests {
     }
 
     /// Returns candidates with the decisions about them by their id and by their address.
-    fn candidates() -> [(&'static str, LinkCandidate, Decision, Decision); 9] {
+    fn candidates() -> [(&'static str, LinkCandidate, Decision, Decision); 11] {
         let (link, needs_admin) = (Ok((true, false)), Err(LinkRefusal::NeedsAdmin));
         let (leaver, other) = (Err(LinkRefusal::Deactivated), Err(LinkRefusal::OtherAccount));
         let (invited, accept) = (Err(LinkRefusal::PendingInvite), Ok((true, true)));
@@ -247,6 +256,8 @@ mod tests {
             ("address changed later", with_new_address(CREATED_AT.plus_seconds(1)), link, needs_admin),
             ("address changed before", with_new_address(CREATED_AT), link, link),
             ("returned", LinkCandidate { has_returned: true, ..CANDIDATE }, link, needs_admin),
+            ("unlinked", LinkCandidate { is_unlinked: true, ..CANDIDATE }, needs_admin, needs_admin),
+            ("invited and unlinked", LinkCandidate { is_unlinked: true, ..invited_person }, invited, needs_admin),
         ]
     }
 
@@ -276,8 +287,12 @@ mod tests {
             (Some("ada@müller.example"), address("ada@xn--mller-kva.example")),
             (Some("ada@sub.example.com"), Err(LinkRefusal::UnprovenDomain)),
             (Some("ada@example.com.evil.example"), Err(LinkRefusal::UnprovenDomain)),
-            (Some("ada@evil.example@example.com"), address("ada@evil.example@example.com")),
+            (Some("ada@evil.example@example.com"), Err(LinkRefusal::NoClaim)),
             (Some("example.com"), Err(LinkRefusal::NoClaim)),
+            (Some("ada@\u{ff45}xample.com"), Err(LinkRefusal::NoClaim)),
+            (Some("ada@exam\u{200b}ple.com"), Err(LinkRefusal::NoClaim)),
+            (Some("ada@example.com."), Err(LinkRefusal::NoClaim)),
+            (Some("ada@[127.0.0.1]"), Err(LinkRefusal::NoClaim)),
             (None, Err(LinkRefusal::NoClaim)),
         ] {
             let key = account(None, email).candidate_key(settings(VerifiedEmail, &domains));

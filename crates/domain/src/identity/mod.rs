@@ -28,7 +28,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
-pub use body::{Draft, Patch};
+pub use body::{Draft, MAX_LIFETIME, Patch};
 pub use change::MAX_PROVIDERS;
 pub use check::{parse_check, read_check};
 pub use email_domain::{DOMAIN_CHARS, EmailDomain, PUBLIC_MAILBOXES, VERIFICATION_PREFIX};

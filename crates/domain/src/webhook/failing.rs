@@ -20,7 +20,8 @@ impl Job {
     /// Returns the change of the subscription's health by the next attempt, if it has this result and ends at
     /// `at`.
     ///
-    /// An attempt that not all readers of the subscription may see counts for its health, and is not shown (decision F9).
+    /// An attempt that not all readers of the subscription may see counts for its deactivation alone: neither the
+    /// subscription nor the event `webhook.failing` tells of it (decision F9).
     /// A failed delivery of an event about a subscription does not make the subscription that gets it failing.
     /// Otherwise, if the receivers of two subscriptions reject only such events, each failure would cause an event
     /// for the other subscription without end.
@@ -103,6 +104,9 @@ mod tests {
         assert!(!failing(5, EventType::TestPing, DeliveryOrigin::Test));
         assert!(!failing(5, EventType::WebhookFailing, DeliveryOrigin::Event));
         assert!(!failing(5, EventType::WebhookDisabled, DeliveryOrigin::Replay));
+        for hidden in EventType::ALL.iter().copied().filter(|kind| kind.is_hidden_in_log()) {
+            assert!(!failing(5, hidden, DeliveryOrigin::Event), "{hidden:?}");
+        }
         let good = job(5, EventType::EmployeeCreated, DeliveryOrigin::Event);
         let good = good.health(AttemptOutcome::Acknowledged, Status::Success, NOON);
         assert_eq!((good.fails_at, good.streak), (None, Streak::default()));
@@ -110,15 +114,16 @@ mod tests {
 
     #[test]
     fn batched_failures_are_reported_like_single_ones() {
-        let kind = EventType::EmployeeCreated;
+        let (kind, hidden) = (EventType::EmployeeCreated, EventType::EmployeeHoldChanged);
         let attempts = [
             job(5, kind, DeliveryOrigin::Event).health(FAILED, Status::Failed, NOON),
             job(1, kind, DeliveryOrigin::Event).health(FAILED, Status::Failed, NOON),
             job(1, kind, DeliveryOrigin::Event).health(AttemptOutcome::Acknowledged, Status::Success, NOON),
+            job(5, hidden, DeliveryOrigin::Event).health(AttemptOutcome::Acknowledged, Status::Success, NOON),
         ];
         // Every sequence of five attempts, from a streak that is failing or not, split at every position.
-        for number in 0..3_usize.pow(5) {
-            let deltas: Vec<_> = (0..5).map(|at| (at, attempts[number / 3_usize.pow(at) % 3])).collect();
+        for number in 0..4_usize.pow(5) {
+            let deltas: Vec<_> = (0..5).map(|at| (at, attempts[number / 4_usize.pow(at) % 4])).collect();
             let deltas: Vec<_> = deltas
                 .into_iter()
                 .map(|(at, delta)| {
@@ -143,6 +148,21 @@ mod tests {
                     );
                 }
             }
+        }
+    }
+
+    #[test]
+    fn attempt_that_the_log_hides_changes_the_deactivation_alone() {
+        let streak = Streak { failures: 7, since: Some(NOON), is_failing: true };
+        let hidden = job(5, EventType::EmployeeHoldChanged, DeliveryOrigin::Event);
+        let failure = hidden.health(FAILED, Status::Failed, NOON);
+        let success = hidden.health(AttemptOutcome::Acknowledged, Status::Success, NOON);
+        assert_eq!(failure.apply_to(streak), Streak { failures: 8, ..streak });
+        assert_eq!(success.apply_to(streak), Streak { failures: 0, since: None, is_failing: true });
+        let healthy_streak = Streak { is_failing: false, ..streak };
+        for delta in [failure, success, failure.and(success), success.and(failure)] {
+            assert!(!delta.apply_to(healthy_streak).is_failing && delta.fails_from(healthy_streak).is_none());
+            assert!(delta.apply_to(streak).is_failing && delta.shown.is_none());
         }
     }
 

@@ -15,7 +15,8 @@ pub struct Streak {
     pub failures: u32,
     /// Time when the first of the failed attempts ended; `None` without failures.
     pub since: Option<Timestamp>,
-    /// `true` if one of the deliveries has failed [`FAILING_AFTER_ATTEMPTS`](super::FAILING_AFTER_ATTEMPTS) times.
+    /// `true` if one of the deliveries has failed [`FAILING_AFTER_ATTEMPTS`](super::FAILING_AFTER_ATTEMPTS) times. Only
+    /// attempts that all readers of the subscription may see change it.
     pub is_failing: bool,
 }
 
@@ -65,12 +66,15 @@ pub struct HealthDelta {
     pub shown: Option<(Timestamp, Status)>,
     /// `true` if an attempt was acknowledged, which ends the earlier streak.
     pub ends_streak: bool,
+    /// `true` if an attempt that all readers may see was acknowledged: the subscription is no longer failing.
+    pub ends_failing: bool,
     /// The failures after the newest success of the batch.
     pub streak: Streak,
-    /// Time of the first failure that makes the subscription failing, among the attempts before the first success of
-    /// the batch. It counts only if the streak before the batch is not failing.
+    /// Time of the first failure that makes the subscription failing, among the attempts before the first visible success
+    /// of the batch. It counts only if the streak before the batch is not failing.
     pub fails_at: Option<Timestamp>,
-    /// Time of the first failure that makes the subscription failing, among the attempts after a success of the batch.
+    /// Time of the first failure that makes the subscription failing, among the attempts after a visible success of the
+    /// batch.
     pub fails_again_at: Option<Timestamp>,
 }
 
@@ -80,10 +84,12 @@ impl HealthDelta {
     #[must_use]
     pub fn from_attempt(outcome: AttemptOutcome, status: Status, counts: bool, at: Timestamp) -> Self {
         let streak = if counts { Streak::default().record_attempt(outcome, at) } else { Streak::default() };
+        let ends_streak = counts && outcome == AttemptOutcome::Acknowledged;
         Self {
             last_at: at,
             shown: Some((at, status)),
-            ends_streak: counts && outcome == AttemptOutcome::Acknowledged,
+            ends_streak,
+            ends_failing: ends_streak,
             streak,
             fails_at: None,
             fails_again_at: None,
@@ -96,10 +102,11 @@ impl HealthDelta {
         Self { streak: Streak { is_failing: true, ..self.streak }, fails_at: Some(self.last_at), ..self }
     }
 
-    /// Returns the change without what the subscription shows of its attempt (decision F9).
+    /// Returns the change without what the subscription and the event `webhook.failing` show of its attempt (decision F9).
     #[must_use]
     pub const fn hide(self) -> Self {
-        Self { shown: None, ..self }
+        let streak = Streak { is_failing: false, ..self.streak };
+        Self { shown: None, ends_failing: false, streak, fails_at: None, fails_again_at: None, ..self }
     }
 
     /// Combines two changes; `next` is recorded after this change.
@@ -109,14 +116,14 @@ impl HealthDelta {
             (Some(one), Some(other)) => Some(if other.0 >= one.0 { other } else { one }),
             (one, other) => one.or(other),
         };
-        let streak = if next.ends_streak { next.streak } else { self.streak.plus(next.streak) };
         Self {
             last_at: self.last_at.max(next.last_at),
             shown: newest_shown,
             ends_streak: self.ends_streak || next.ends_streak,
-            streak,
-            fails_at: if self.ends_streak { self.fails_at } else { self.fails_at.or(next.fails_at) },
-            fails_again_at: if self.ends_streak {
+            ends_failing: self.ends_failing || next.ends_failing,
+            streak: next.apply_to(self.streak),
+            fails_at: if self.ends_failing { self.fails_at } else { self.fails_at.or(next.fails_at) },
+            fails_again_at: if self.ends_failing {
                 self.fails_again_at.or_else(|| next.fails_from(self.streak))
             } else {
                 next.fails_again_at
@@ -133,7 +140,9 @@ impl HealthDelta {
     /// Returns the subscription's streak after the batch; `before` is the streak before the batch.
     #[must_use]
     pub fn apply_to(self, before: Streak) -> Streak {
-        if self.ends_streak { self.streak } else { before.plus(self.streak) }
+        let streak = if self.ends_streak { self.streak } else { before.plus(self.streak) };
+        let was_failing = before.is_failing && !self.ends_failing;
+        Streak { is_failing: was_failing || self.streak.is_failing, ..streak }
     }
 }
 

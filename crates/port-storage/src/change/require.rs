@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use candor_domain::id::{DepartmentId, EmployeeId, Id};
+use candor_domain::id::{DepartmentId, EmployeeId, Id, KeyId};
 use candor_domain::time::Timestamp;
 use candor_tables::Version;
 use candor_tables::flat::{Stored, Table};
@@ -26,11 +26,14 @@ pub enum Require {
     KeysBelow(ValidKeys, u32),
 }
 
-/// The keys of an organization that are valid at a time and act for one person, or for none.
+/// The keys of an organization that are valid at a time, act for one person or for none, and end with one session or
+/// with none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ValidKeys {
     /// Person that the keys act for; `None` for keys of the organization.
     pub holder: Option<EmployeeId>,
+    /// Session that the keys end with; `None` for keys that no session created.
+    pub session: Option<KeyId>,
     /// Time at which the keys are neither revoked nor ended.
     pub at: Timestamp,
 }

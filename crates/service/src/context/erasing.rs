@@ -20,7 +20,7 @@ use candor_tables::rows;
 use crate::context::error::Error;
 use crate::context::person_data;
 use crate::context::services::Services;
-use crate::context::vault::SealContext;
+use crate::context::vault::{SealContext, UnsealError};
 
 /// Purpose in the seal context of names.
 const ERASURE: &str = "erasure";
@@ -33,20 +33,43 @@ pub(crate) const REMOVED_REPLAY: u16 = 404;
 /// # Errors
 /// [`Error::Unavailable`] without randomness for the seal.
 fn seal_names(services: &Services, tenant: Tenant, erasure: ErasureId, names: &[&str]) -> Result<Vec<u8>, Error> {
-    let row = erasure.to_bytes();
-    let place = SealContext { purpose: ERASURE, tenant: Some(tenant), row: &row };
-    Ok(services.vault.seal(&*services.ids, &place, names.join("\n").as_bytes())?)
+    let text = names.join("\n");
+    Ok(in_place(tenant, erasure, |place| services.vault.seal(&*services.ids, place, text.as_bytes()))?)
 }
 
-/// Decrypts the address of a person and their names in other systems, in this order; empty if the key of the seal is
-/// lost.
-pub(crate) fn open_names(services: &Services, tenant: Tenant, erasure: ErasureId, sealed: &[u8]) -> Vec<String> {
-    let row = erasure.to_bytes();
-    let place = SealContext { purpose: ERASURE, tenant: Some(tenant), row: &row };
-    let names_text = services.vault.open(&place, sealed).ok().and_then(|bytes| String::from_utf8(bytes).ok());
-    names_text
-        .map(|text| text.lines().filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect())
-        .unwrap_or_default()
+fn in_place<T>(tenant: Tenant, erasure: ErasureId, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
+    act(&SealContext { purpose: ERASURE, tenant: Some(tenant), row: &erasure.to_bytes() })
+}
+
+/// Decrypts the address of a person and their names in other systems, in this order. Empty for an erasure that keeps none.
+///
+/// # Errors
+/// [`UnsealError`] if no key of the ring opens them. Without them the erasure would end with the address still stored.
+pub(crate) fn open_names(
+    services: &Services,
+    tenant: Tenant,
+    erasure: &Erasure,
+) -> Result<Vec<String>, UnsealError> {
+    let Some(sealed) = &erasure.sealed_email else { return Ok(vec![]) };
+    let bytes = in_place(tenant, erasure.id, |place| services.vault.open(place, sealed))?;
+    let text = String::from_utf8(bytes).map_err(|_| UnsealError)?;
+    Ok(text.lines().filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect())
+}
+
+/// Encrypts the names of a running erasure with the first key of the ring. Returns `None` if they already are, or if the
+/// erasure keeps none.
+///
+/// # Errors
+/// [`UnsealError`] if no key of the ring opens them.
+pub(crate) fn reseal_names(
+    services: &Services,
+    tenant: Tenant,
+    erasure: &Erasure,
+) -> Result<Option<Result<Vec<u8>, Error>>, UnsealError> {
+    let names = open_names(services, tenant, erasure)?;
+    let is_current = erasure.sealed_email.as_ref().is_none_or(|sealed| services.vault.is_current(sealed));
+    let names: Vec<_> = names.iter().map(String::as_str).collect();
+    Ok((!is_current).then(|| seal_names(services, tenant, erasure.id, &names)))
 }
 
 /// Returns the decrypted contents of a replay as text: the id and the body of the reply are among them. `None` if

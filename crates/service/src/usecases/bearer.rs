@@ -92,11 +92,12 @@ async fn link(
         if stored_link.as_ref().is_some_and(|link| link.value.removed_at.is_none()) {
             return Ok(Attempt::Done(Ok(())));
         }
-        let person = match find_person(services, tenant, &provider.value, &claims.subject).await? {
+        let removed_link = stored_link.as_ref().map(|link| &link.value);
+        let account = (&claims.subject, removed_link.is_some());
+        let person = match find_person(services, tenant, &provider.value, account).await? {
             Ok(person) => person,
             Err(refusal) => return refuse(refusal.into()),
         };
-        let removed_link = stored_link.as_ref().map(|link| &link.value);
         let (link, draft) =
             IdentityLink::link_account(provider_id, &claims.subject.subject, &person.value, removed_link, at);
         let actor = Actor {
@@ -121,13 +122,13 @@ async fn link(
     services.retry(plan).await
 }
 
-/// Returns the person of an account without a link, by the rule of the provider. A token accepts no invitation:
-/// only the person may accept it.
+/// Returns the person of an account without a link, by the rule of the provider. `is_unlinked` is `true` if the link of
+/// the account was removed. A token accepts no invitation: only the person may accept it.
 async fn find_person(
     services: &Services,
     tenant: Tenant,
     provider: &IdentityProvider,
-    subject: &TokenSubject,
+    (subject, is_unlinked): (&TokenSubject, bool),
 ) -> Result<Result<Versioned<Employee>, LinkRefusal>, Error> {
     let domains = provider.domains.iter().filter(|entry| entry.is_proven).map(|entry| entry.domain.clone());
     let proven_domains: Vec<_> = domains.collect();
@@ -143,7 +144,8 @@ async fn find_person(
     }
     let mut candidates = vec![];
     for person in &people {
-        candidates.push(describe(services, tenant, (provider, &subject.subject), &person.value).await?);
+        let candidate = describe(services, tenant, (provider, &subject.subject), &person.value).await?;
+        candidates.push(LinkCandidate { is_unlinked, ..candidate });
     }
     Ok(decide_sign_in(settings, KnownPeople::Unlinked(&candidates)).and_then(|decision| {
         if decision.accepts_invitation {
@@ -179,7 +181,8 @@ pub(super) async fn find_candidates(
     Ok(people)
 }
 
-/// Describes a person for the decision about a first link of an account, which a concurrent request may have linked.
+/// Describes a person for the decision about a first link of an account, which a concurrent request may have linked. The
+/// account has had no link.
 pub(super) async fn describe(
     services: &Services,
     tenant: Tenant,
@@ -195,6 +198,7 @@ pub(super) async fn describe(
         has_other_account: own_link.is_some_and(|link| link.value.subject != subject),
         address_changed_at: find_address_change(services, tenant, person, provider.created_at).await?,
         has_returned: person.returned_at.is_some(),
+        is_unlinked: false,
     })
 }
 

@@ -84,16 +84,16 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
     reply
 }
 
-/// Checks that one more key may be valid: for the person of `key`, or among the keys without a person. Returns the
-/// condition that this still holds at commit time (decision B7).
+/// Checks that one more key may be valid beside those among which `key` counts. Returns the condition that this still
+/// holds at commit time (decision B7).
 pub(super) async fn require_room(
     services: &Services,
     context: &RequestContext,
     key: &ApiKey,
     at: Timestamp,
 ) -> Result<Require, Error> {
-    let room = KeyRoom::new(key.employee_id, services.settings.max_keys);
-    let keys = ValidKeys { holder: room.holder, at };
+    let room = KeyRoom::new(key, services.settings.max_keys);
+    let keys = ValidKeys { holder: room.holder, session: room.session, at };
     room.admit(services.store.count_valid_keys(context.caller.tenant.organization, keys, room.most).await?)?;
     Ok(Require::KeysBelow(keys, room.most))
 }

@@ -7,13 +7,18 @@ use candor_service::usecases::operator::{self, NewKeyRequest};
 use candor_service::usecases::{employees, keys};
 use candor_service::{Error, RequestContext};
 
-use crate::support::{TestServices, params};
+use crate::support::{TestServices, body, params};
+
+/// Returns a request with a new key, and the id of the key.
+async fn context_of(world: &TestServices, key: NewKeyRequest) -> (RequestContext, KeyId) {
+    let (made, secret) = operator::create_key(&world.services, key).await.unwrap();
+    let caller = world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
+    (RequestContext { caller, ..world.admin() }, made)
+}
 
 /// Begins an export of people and departments with a new key, and reads the header and the people.
 async fn begin_export(world: &TestServices, key: NewKeyRequest) -> (Export, KeyId) {
-    let (made, secret) = operator::create_key(&world.services, key).await.unwrap();
-    let caller = world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
-    let context = RequestContext { caller, ..world.admin() };
+    let (context, made) = context_of(world, key).await;
     let resources = params(&[("resources", "employees,departments")]);
     let mut export = exports::begin(&world.services, &context, resources).await.unwrap();
     for part in ["header", "people"] {
@@ -48,11 +53,56 @@ async fn personal_data_of_a_revoked_key_reads_no_further_page() {
     let person = world.hire("ada", None).await;
     let scopes = Permissions::NONE.with(Permission::EmployeesErase);
     let order = NewKeyRequest { scopes, ..world.key_request() };
-    let (key, secret) = operator::create_key(&world.services, order).await.unwrap();
-    let caller = world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
-    let context = RequestContext { caller, ..world.admin() };
+    let (context, key) = context_of(&world, order).await;
     let mut lines = employees::begin_personal_data(&world.services, &context, person).await.unwrap();
     assert!(lines.next().await.unwrap().is_some());
     keys::revoke(&world.services, &world.admin(), key).await.unwrap();
     assert!(matches!(lines.next().await, Err(Error::Refused(_))));
+}
+
+#[tokio::test]
+async fn exports_that_nobody_takes_leave_others_a_place() {
+    let world = TestServices::new().await;
+    let person = world.hire("ada", None).await;
+    let mut idle_exports = vec![];
+    for name in ["Beta", "Gamma", "Delta", "Epsilon"] {
+        let organization = operator::create_organization(&world.services, name).await.unwrap();
+        let (context, _) = context_of(&world, NewKeyRequest { organization, ..world.key_request() }).await;
+        for _ in 0..2 {
+            idle_exports.push(exports::begin(&world.services, &context, params(&[])).await.unwrap());
+        }
+    }
+    let (context, _) = context_of(&world, world.key_request()).await;
+    let mut export = exports::begin(&world.services, &context, params(&[])).await.unwrap();
+    let second = employees::begin_personal_data(&world.services, &context, person).await;
+    assert!(matches!(second, Err(Error::TooManyExports)), "a second one has no place of its own");
+    while export.next().await.unwrap().is_some() {}
+    drop(export);
+    let mut lines = employees::begin_personal_data(&world.services, &context, person).await.unwrap();
+    while lines.next().await.unwrap().is_some() {}
+}
+
+#[tokio::test]
+async fn page_of_an_export_ends_after_two_mebibytes() {
+    const PAGE_BYTES: usize = 2 * 1024 * 1024;
+    let world = TestServices::new().await;
+    // Each person has 131 KB.
+    let fields: serde_json::Map<String, serde_json::Value> =
+        (0..32).map(|number| (format!("field{number}"), "\u{1f600}".repeat(1024).into())).collect();
+    for number in 0..40 {
+        let person = serde_json::json!({
+            "email": format!("person{number}@example.com"), "first_name": "Ada", "last_name": "Example",
+            "custom_fields": fields,
+        });
+        employees::create(&world.services, &world.admin(), body(&person.to_string())).await.unwrap();
+    }
+    let resources = params(&[("resources", "employees")]);
+    let (context, _) = context_of(&world, world.key_request()).await;
+    let mut export = exports::begin(&world.services, &context, resources).await.unwrap();
+    let mut lines = 0;
+    while let Some(page) = export.next().await.unwrap() {
+        assert!(page.len() < PAGE_BYTES + 200_000, "{} bytes", page.len());
+        lines += page.iter().filter(|byte| **byte == b'\n').count();
+    }
+    assert_eq!(lines, 42, "header, people, end");
 }

@@ -2,12 +2,17 @@
 
 use std::sync::Arc;
 
-use candor_domain::id::WebhookId;
+use candor_domain::erasure::texts::{TEXT_COLUMNS, TextEffect};
+use candor_domain::erasure::{Erasure, ErasureStatus};
+use candor_domain::id::{ErasureId, WebhookId};
 use candor_port_clock::{Clock, SeededIds};
+use candor_port_storage::StorageExt;
 use candor_port_storage::upkeep::Upkeep;
 use candor_service::context::master_key::{WrongKey, confirm};
 use candor_service::context::vault::Vault;
-use candor_service::usecases::webhooks::{self, RekeyCounts};
+use candor_service::runtime::erasure;
+use candor_service::usecases::webhooks::{self, RekeyCounts, Unsealable};
+use candor_service::usecases::{employees, erasures, observations};
 use candor_service::{Error, ServiceSettings, Services};
 use serde_json::json;
 
@@ -119,4 +124,75 @@ async fn lost_master_key_is_replaced_without_its_secrets() {
     let rotate = body(&json!({"rotate_secret": true}).to_string());
     webhooks::update(&new, &world.admin(), lost_webhook, rotate).await.unwrap();
     webhooks::test(&new, &world.admin(), lost_webhook).await.unwrap();
+}
+
+#[test]
+fn every_sealed_column_is_rekeyed_or_expires() {
+    let sealed_columns = TEXT_COLUMNS.iter().filter(|(_, effect, _)| *effect == TextEffect::Sealed);
+    let columns: Vec<_> =
+        sealed_columns.flat_map(|(table, _, names)| names.iter().map(move |name| (*table, *name))).collect();
+    let rekeyed = [
+        ("erasures", "sealed_email"),
+        ("identity_providers", "client_secret"),
+        ("webhooks", "secrets"),
+        ("webhooks", "headers"),
+    ];
+    // Replays expire within 24 hours.
+    let expiring = [("replays", "sealed")];
+    assert!(columns.iter().all(|column| rekeyed.contains(column) || expiring.contains(column)), "{columns:?}");
+    assert_eq!(columns.len(), rekeyed.len() + expiring.len());
+}
+
+/// Erases a person while a hold on the author of an observation about them keeps it, and ends the hold. The names of the
+/// erasure are sealed by the ring of the world.
+async fn erasure_after_a_hold(world: &TestServices) -> ErasureId {
+    let (services, context) = (&world.services, world.admin());
+    let (person, witness) = (world.hire("ada", None).await, world.hire("bea", None).await);
+    let seen = json!({"employee_id": person, "author_id": witness, "type": "strength", "observation": "Seen."});
+    observations::create(services, &context, body(&seen.to_string())).await.unwrap();
+    employees::hold::put(services, &context, witness, body(r#"{"reason": "Lawsuit"}"#)).await.unwrap();
+    employees::deactivate(services, &context, person).await.unwrap();
+    let reply = erasures::create(services, &context, person, body("{}")).await.unwrap();
+    let id = member(&reply, "id").parse().unwrap();
+    assert_eq!(run(world, OLD, id).await.kept_by_hold, 1);
+    employees::hold::delete(services, &context, witness).await.unwrap();
+    // The erasure looks again for what holds keep once a day.
+    world.clock.advance_seconds(86_400);
+    id
+}
+
+/// Runs the erasures in a process with this ring, and returns the erasure.
+async fn run(world: &TestServices, ring: &str, id: ErasureId) -> Erasure {
+    let services = with_ring(world, ring);
+    for _ in 0..4 {
+        erasure::run_due(&services, || true).await.unwrap();
+        world.clock.advance_seconds(11);
+    }
+    world.store.row::<Erasure>(world.admin().caller.tenant, id).await.unwrap().unwrap().value
+}
+
+#[tokio::test]
+async fn erasure_after_a_hold_completes_under_the_new_master_key() {
+    let world = TestServices::new().await;
+    let id = erasure_after_a_hold(&world).await;
+    assert_eq!(run(&world, NEW, id).await.status, ErasureStatus::Running, "no search for the address yet");
+    let both = with_ring(&world, &format!("{NEW},{OLD}"));
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 1, unchanged: 0, lost: 0 });
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 0, unchanged: 1, lost: 0 });
+    let completed_erasure = run(&world, NEW, id).await;
+    assert_eq!((completed_erasure.status, completed_erasure.sealed_email), (ErasureStatus::Completed, None));
+    assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts::default());
+}
+
+#[tokio::test]
+async fn erasure_goes_on_without_names_after_the_loss_of_the_key() {
+    let world = TestServices::new().await;
+    let id = erasure_after_a_hold(&world).await;
+    let new = with_ring(&world, NEW);
+    assert!(matches!(webhooks::rekey(&new).await, Err(Unsealable::NoErasureKey(it)) if it == id));
+    assert_eq!(
+        webhooks::rekey_accepting_loss(&new).await.unwrap(),
+        RekeyCounts { rekeyed: 0, unchanged: 0, lost: 1 }
+    );
+    assert_eq!(run(&world, NEW, id).await.status, ErasureStatus::Completed);
 }

@@ -149,16 +149,15 @@ impl<'r> RecordBuilder<'r> {
             let word = delta.shown.map(|(_, status)| status.word().to_owned());
             word.map_or(SqlValue::Null(Type::Text), SqlValue::Text)
         };
+        let failures = |delta: &HealthDelta| SqlValue::Int(delta.streak.failures.into());
         let deltas = vec![
             ("tenant_id", sql.ids(slice.health.iter().map(|((tenant, _), _)| tenant.to_bytes()))),
             ("id", sql.ids(slice.health.iter().map(|((_, webhook), _)| webhook.to_bytes()))),
             ("last_at", sql.many(Type::Time, health().map(shown_time))),
             ("last_status", sql.many(Type::Text, health().map(shown_word))),
             ("ends_streak", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_streak)))),
-            (
-                "failures",
-                sql.many(Type::Int, health().map(|delta| SqlValue::Int(i64::from(delta.streak.failures)))),
-            ),
+            ("ends_failing", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.ends_failing)))),
+            ("failures", sql.many(Type::Int, health().map(failures))),
             ("since", sql.many(Type::Time, health().map(|delta| time(delta.streak.since)))),
             ("is_failing", sql.many(Type::Flag, health().map(|delta| SqlValue::Flag(delta.streak.is_failing)))),
             ("fails_at", sql.many(Type::Time, health().map(|delta| time(delta.fails_at)))),
@@ -308,6 +307,7 @@ impl<'r> RecordBuilder<'r> {
             "last_at",
             "last_status",
             "ends_streak",
+            "ends_failing",
             "failures",
             "since",
             "is_failing",
@@ -365,7 +365,7 @@ fn health_sets() -> String {
          last_delivery_status = CASE WHEN p.last_at IS NULL OR w.last_delivery_at > p.last_at \
          THEN w.last_delivery_status ELSE p.last_status END, \
          last_delivery_at = GREATEST(w.last_delivery_at, p.last_at), \
-         is_failing = CASE WHEN p.ends_streak THEN p.is_failing \
+         is_failing = CASE WHEN p.ends_failing THEN p.is_failing \
          ELSE COALESCE(w.is_failing, false) OR p.is_failing END, failing_due = COALESCE(w.failing_due, \
          CASE WHEN w.is_failing THEN NULL ELSE p.fails_at END, p.fails_again_at)",
         MOST = u32::MAX,

@@ -15,7 +15,7 @@ const ADD_DELTA: &str = "UPDATE webhooks SET \
     failing_since = CASE WHEN ?3 THEN ?5 ELSE coalesce(min(failing_since, ?5), failing_since, ?5) END, \
     last_delivery_status = CASE WHEN ?6 IS NULL OR last_delivery_at > ?6 THEN last_delivery_status ELSE ?7 END, \
     last_delivery_at = CASE WHEN ?6 IS NULL OR last_delivery_at > ?6 THEN last_delivery_at ELSE ?6 END, \
-    is_failing = CASE WHEN ?3 THEN ?8 ELSE coalesce(is_failing, 0) OR ?8 END, \
+    is_failing = CASE WHEN ?11 THEN ?8 ELSE coalesce(is_failing, 0) OR ?8 END, \
     failing_due = coalesce(failing_due, CASE WHEN coalesce(is_failing, 0) THEN NULL ELSE ?9 END, ?10) \
     WHERE tenant_id = ?1 AND id = ?2 RETURNING failures, failing_since, is_failing";
 
@@ -115,7 +115,8 @@ fn add(db: &mut Db, (tenant, webhook): QueueKey, delta: &HealthDelta) -> Result<
         .bind(delta.shown.map_or(Value::Null, |(_, status)| Value::Text(status.word().to_owned())))
         .bind(i64::from(delta.streak.is_failing))
         .bind(delta.fails_at.map_or(Value::Null, Value::from))
-        .bind(delta.fails_again_at.map_or(Value::Null, Value::from));
+        .bind(delta.fails_again_at.map_or(Value::Null, Value::from))
+        .bind(i64::from(delta.ends_failing));
     db.first(sql, streak)
 }
 

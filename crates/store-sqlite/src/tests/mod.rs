@@ -10,6 +10,7 @@ mod places;
 mod rebuild;
 mod schema;
 mod slow;
+mod valid_keys;
 mod webhooks;
 
 use std::path::PathBuf;

@@ -41,7 +41,7 @@ fn stored() -> Stored {
 }
 
 /// Returns the executed statements with their query plans.
-fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
+pub(super) fn plans(db: &mut Db) -> Vec<(String, Vec<String>)> {
     let step = |row: &mut dyn CellReader| {
         let _ids = (row.int(), row.int(), row.int());
         Ok(row.text().unwrap().unwrap())
@@ -193,6 +193,7 @@ fn recorded_deliveries_are_found_by_primary_key() {
         last_at: make.tick(),
         shown: None,
         ends_streak: false,
+        ends_failing: false,
         streak: Streak::default(),
         fails_at: None,
         fails_again_at: None,

@@ -1,5 +1,6 @@
 //! A check of a change set answers like its commit, and saves nothing.
 
+use candor_domain::access::api_key::ApiKey;
 use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::Conversation;
 use candor_domain::event::EventType;
@@ -115,8 +116,8 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
         holds(Require::rows_below::<Subscription>(2)).await
             && !holds(Require::rows_below::<Subscription>(1)).await
     );
-    let keys = ValidKeys { holder: None, at: world.make.tick() };
-    world.save(vec![Write::put(&Row::new(make.api_key()))]).await;
+    let keys = ValidKeys { holder: None, session: None, at: world.make.tick() };
+    world.save(vec![Write::put(&Row::new(ApiKey { session_id: None, ..make.api_key() }))]).await;
     assert!(holds(Require::KeysBelow(keys, 2)).await && !holds(Require::KeysBelow(keys, 1)).await);
     let failing_requirements = [Require::open::<Department>(archived.id), Require::open::<Department>(make.id())];
     let change = ChangeSet {

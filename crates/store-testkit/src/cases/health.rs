@@ -60,8 +60,9 @@ fn random_attempts(world: &CaseContext) -> HealthDelta {
             Status::Success
         };
         let delta = HealthDelta::from_attempt(outcome, status, world.random.chance(80), time);
-        let delta = if world.random.chance(30) { delta.hide() } else { delta };
-        if delta.streak.failures > 0 && world.random.chance(30) { delta.mark_failing() } else { delta }
+        let fails = delta.streak.failures > 0 && world.random.chance(30);
+        let delta = if fails { delta.mark_failing() } else { delta };
+        if world.random.chance(30) { delta.hide() } else { delta }
     };
     (0..world.random.number_below(4)).fold(one(), |delta, _| delta.and(one()))
 }

@@ -1,6 +1,6 @@
 //! Requirements of a decision are checked at commit time, also against concurrent commits that break them.
 
-use candor_domain::access::api_key::ApiKey;
+use candor_domain::access::api_key::{ApiKey, ApiKeyKind};
 use candor_domain::catalog::{Attribute, Department};
 use candor_domain::event::EventType;
 use candor_domain::id::{AttributeId, DepartmentId};
@@ -210,37 +210,44 @@ async fn concurrent_creation_of_the_last_subscription_succeeds_once(world: CaseC
 
 async fn key_is_allowed_below_the_bound_of_valid_ones(world: CaseContext) {
     let now = world.make.tick();
-    let holders = [None, Some(world.hire().await.id), Some(world.hire().await.id)];
-    let keys = |holder| ValidKeys { holder, at: now };
-    assert!(!holds(&world, Require::KeysBelow(keys(None), 9)).await, "the organization does not exist");
+    let people = [world.hire().await.id, world.hire().await.id].map(Some);
+    let sessions = [world.make.id(), world.make.id()].map(Some);
+    let owners =
+        [(None, None), (people[0], None), (people[1], None), (people[0], sessions[0]), (people[0], sessions[1])];
+    let keys = |(holder, session)| ValidKeys { holder, session, at: now };
+    assert!(!holds(&world, Require::KeysBelow(keys(owners[0]), 9)).await, "the organization does not exist");
     let world = with_organization(world).await;
     let other = with_organization(world.in_other_tenant()).await;
-    for employee_id in holders {
+    for owner in owners {
+        let (employee_id, session_id) = owner;
         for count in 0..3 {
-            let key = ApiKey { employee_id, ..world.make.api_key() };
+            let key = ApiKey { employee_id, session_id, ..world.make.api_key() };
             let earlier_time = now.plus_seconds(-1);
             let expired_key = ApiKey { expires_at: Some(now), ..world.make.api_key() };
             let revoked_key = ApiKey { revoked_at: Some(earlier_time), ..world.make.api_key() };
-            let keys_without_effect = [expired_key, revoked_key].map(|key| ApiKey { employee_id, ..key });
+            let session = ApiKey { kind: ApiKeyKind::Session, ..world.make.api_key() };
+            let keys_without_effect =
+                [expired_key, revoked_key, session].map(|key| ApiKey { employee_id, session_id, ..key });
             let lasts = ApiKey { expires_at: (count == 1).then(|| now.plus_seconds(1)), ..key };
             let writes = keys_without_effect.into_iter().chain([lasts]).map(|key| Write::put(&Row::new(key)));
             let organization = world.tenant.organization;
-            let valid = world.store.count_valid_keys(organization, keys(employee_id), 9).await.unwrap();
-            assert_eq!(valid, count, "{employee_id:?}");
-            assert!(holds(&world, Require::KeysBelow(keys(employee_id), count + 1)).await, "{count}");
-            assert!(!holds(&world, Require::KeysBelow(keys(employee_id), count)).await, "{count}");
+            let valid = world.store.count_valid_keys(organization, keys(owner), 9).await.unwrap();
+            assert_eq!(valid, count, "{owner:?}");
+            assert!(holds(&world, Require::KeysBelow(keys(owner), count + 1)).await, "{owner:?} {count}");
+            assert!(!holds(&world, Require::KeysBelow(keys(owner), count)).await, "{owner:?} {count}");
             world.save(writes.collect()).await;
         }
     }
-    assert!(holds(&other, Require::KeysBelow(keys(None), 1)).await);
+    assert!(holds(&other, Require::KeysBelow(keys(owners[0]), 1)).await);
 }
 
 async fn concurrent_creation_of_the_last_key_succeeds_once(world: CaseContext) {
     let world = with_organization(world).await;
-    let keys = ValidKeys { holder: None, at: world.make.tick() };
+    let keys = ValidKeys { holder: None, session: None, at: world.make.tick() };
     for most in 1..=8 {
         let change = || {
-            let write = Write::put(&Row::new(world.make.api_key()));
+            let key = ApiKey { session_id: None, ..world.make.api_key() };
+            let write = Write::put(&Row::new(key));
             ChangeSet { requires: vec![Require::KeysBelow(keys, most)], ..world.make.change(vec![write]) }
         };
         let tasks = [change(), change(), change()].map(|change| {

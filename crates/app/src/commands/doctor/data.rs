@@ -132,10 +132,9 @@ async fn master_key(config: &Config) -> Finding {
     }
 }
 
-/// Checks that a write is possible, compares the clocks, looks at data that an upgrade left unchanged, and counts identity
-/// providers. The
-/// schema is current, so opening the store changes no more than a start of the service: it replaces the keys of
-/// texts that an earlier version computed.
+/// Checks that a write is possible, compares the clocks, looks at data that an upgrade left unchanged, and counts
+/// identity providers and those who sign in at them. The schema is current, so opening the store changes no more than a
+/// start of the service: it replaces the keys of texts that an earlier version computed.
 async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Finding>) {
     let clock = SystemClock;
     let store = match store::open(config).await {
@@ -154,7 +153,7 @@ async fn examine_store(config: &Config) -> (Result<(), String>, Finding, Vec<Fin
     };
     let mut findings = upgrades::look(&*store, config.organization_max_keys, now).await;
     findings.extend(twins::look(&*store).await);
-    findings.extend(sign_ins::look(&*store).await);
+    findings.extend(sign_ins::look(&*store, now).await);
     (probe_result, clock, findings)
 }
 

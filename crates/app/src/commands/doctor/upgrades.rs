@@ -72,7 +72,7 @@ async fn checks(store: &dyn Storage, max_keys: u32, at: Timestamp) -> Result<Vec
             if is_too_deep(store, id).await? {
                 trees.concerned.insert(id);
             }
-            let of_organization = ValidKeys { holder: None, at };
+            let of_organization = ValidKeys { holder: None, session: None, at };
             if store.count_valid_keys(id, of_organization, max_keys.saturating_add(1)).await? > max_keys {
                 keys.concerned.insert(id);
             }

@@ -57,6 +57,22 @@ async fn concurrent_first_tokens_of_an_account_are_all_accepted() {
     }
 }
 
+#[tokio::test]
+async fn token_does_not_bring_back_a_removed_link() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let stage = TokenStage::begin_unlinked(world, json!({"link_by": "verified_email"})).await;
+        let claims = json!({"email": "token@acme.example", "email_verified": true});
+        assert_eq!(status_of(world, &token(world, claims.clone())).await, 200, "{}", shared.name);
+        let remove = format!("{}/links/{}", stage.path(), stage.person);
+        assert_eq!(world.ask("DELETE", &remove).send().await.status, 204, "{}", shared.name);
+        world.clock.advance_seconds(120);
+        assert_eq!(status_of(world, &token(world, claims.clone())).await, 401, "{}", shared.name);
+        stage.link(world, super::SUBJECT, &stage.person).await;
+        assert_eq!(status_of(world, &token(world, claims)).await, 200, "{}", shared.name);
+    }
+}
+
 /// Returns a token that differs from the others in its id.
 fn with_id(world: &TestApi, claims: &Value, number: usize) -> String {
     let mut claims = claims.clone();

@@ -1,10 +1,11 @@
 //! Ends of sessions. The keys that a session created end with it.
 
 use candor_domain::access::Tenant;
-use candor_domain::access::api_key::ApiKey;
+use candor_domain::access::api_key::{ApiKey, MAX_OF_SESSION};
 use candor_domain::id::KeyId;
 use candor_domain::identity::session::hash_code;
 use candor_port_storage::{Row, StorageExt, Write};
+use candor_service::context::provider_counts::count_providers;
 
 use super::*;
 use crate::connectors::change;
@@ -187,6 +188,52 @@ async fn sign_in_ends_the_surplus_of_concurrent_ones() {
         let sessions = list["data"].as_array().unwrap();
         let valid = sessions.iter().filter(|session| session["revoked_at"].is_null()).count();
         assert_eq!((sessions.len(), valid), (26, 20), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn keys_of_ended_sessions_take_no_place_of_later_keys() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let (stage, session) = admin_stage(world).await;
+        let create_by = async |session: &Value| {
+            let body = json!({"name": "Child", "scopes": ["employees:read"], "employee_id": stage.person,
+                              "expires_at": session["expires_at"]});
+            request_by(world, "POST", "/v1/api-keys", session).json(&body).send().await
+        };
+        let fill_by = async |session: &Value| {
+            for number in 0..MAX_OF_SESSION {
+                assert_eq!(create_by(session).await.status, 201, "{what} {number}");
+            }
+            let refusal = create_by(session).await;
+            assert_eq!(refusal.problems(), [("api_keys".to_owned(), "limit_reached".to_owned())], "{what}");
+        };
+        fill_by(&session).await;
+        end(world, &stage, &session, "logged out").await;
+        world.clock.advance_seconds(60);
+        let next_session = stage.session(world).await;
+        fill_by(&next_session).await;
+        let by_admin = json!({"name": "Hers", "scopes": ["employees:read"], "employee_id": stage.person});
+        world.made("/v1/api-keys", by_admin).await;
+    }
+}
+
+#[tokio::test]
+async fn people_and_valid_sessions_are_counted_for_operators() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = Stage::begin(world, json!({})).await;
+        let counts = async || {
+            let counts = count_providers(&*world.services.store, world.clock.now()).await.unwrap();
+            (counts.people, counts.sessions)
+        };
+        assert_eq!(counts().await, (0, 0), "{what}");
+        let sessions = [stage.session(world).await, stage.session(world).await, stage.session(world).await];
+        assert_eq!(counts().await, (1, 3), "{what}");
+        end(world, &stage, &sessions[0], "revoked").await;
+        assert_eq!(counts().await, (1, 2), "{what}");
+        end(world, &stage, &sessions[1], "unlinked").await;
+        assert_eq!(counts().await, (0, 0), "{what}");
     }
 }
 

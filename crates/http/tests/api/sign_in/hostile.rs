@@ -166,6 +166,28 @@ async fn person_is_linked_by_the_rules_of_first_links() {
 }
 
 #[tokio::test]
+async fn account_is_not_linked_again_after_its_removal() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = Stage::begin(world, json!({})).await;
+        stage.session(world).await;
+        let remove = format!("{}/links/{}", stage.path(), stage.person);
+        assert_eq!(world.ask("DELETE", &remove).send().await.status, 204, "{what}");
+        world.clock.advance_seconds(120);
+        let (address, _) = stage.sign_in(world, json!({})).await;
+        assert_eq!(address, "https://candor.example/console#error=not_linked", "{what}");
+        assert_eq!(audit(world, "session.refuse").await[0]["changes"]["cause"]["to"], "needs_admin", "{what}");
+        let (address, _) = stage.sign_in(world, json!({"sub": "00u2"})).await;
+        assert!(address.contains("#code="), "{what}: another account of the person, {address}");
+        assert_eq!(world.ask("DELETE", &remove).send().await.status, 204, "{what}");
+        let link = json!({"employee_id": stage.person, "subject": "00u1"});
+        assert_eq!(world.post(&format!("{}/links", stage.path()), link).await.status, 200, "{what}");
+        world.clock.advance_seconds(120);
+        assert!(stage.sign_in(world, json!({})).await.0.contains("#code="), "{what}: linked by an admin");
+    }
+}
+
+#[tokio::test]
 async fn invitation_for_another_address_is_not_accepted() {
     for shared in every_store().await {
         let (world, what) = (&shared.world, shared.name);

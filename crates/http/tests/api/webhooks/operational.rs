@@ -69,6 +69,29 @@ async fn failing_webhook_is_reported_once_until_a_success() {
 }
 
 #[tokio::test]
+async fn attempts_that_the_log_hides_do_not_make_a_webhook_failing() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, shared.name);
+        subscribe(world, &["employee.created", "employee.hold_changed"]).await;
+        let person = world.employee("ada@example.com").await;
+        assert_eq!(attempts(&shared, &[0], 200).await, 0, "{store}");
+        let hold = format!("/v1/employees/{person}/legal-hold");
+        let change_hold = async |method: &str| {
+            let response = world.ask(method, &hold).json(&json!({"reason": "Lawsuit"})).send().await;
+            assert!(matches!(response.status, 200 | 204), "{store}: {}", response.text());
+        };
+        change_hold("PUT").await;
+        assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 0, "{store}: a hidden failure");
+        world.employee("bea@example.com").await;
+        assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 1, "{store}: a visible failure");
+        change_hold("DELETE").await;
+        assert_eq!(attempts(&shared, &[0], 200).await, 0, "{store}");
+        world.employee("cy@example.com").await;
+        assert_eq!(attempts(&shared, &[0, 30, 120, 600, 3_600], 500).await, 0, "{store}: a hidden success");
+    }
+}
+
+#[tokio::test]
 async fn subscription_gets_no_event_about_itself() {
     for shared in every_store().await {
         let world = &shared.world;

@@ -115,8 +115,12 @@ async fn run(
     if !job.keep_conversations(&mut kept_ids).await? {
         return Ok(false);
     }
-    let sealed_email = erasure.sealed_email.as_deref().unwrap_or_default();
-    let names = erasing::open_names(services, tenant, erasure.id, sealed_email);
+    let names = erasing::open_names(services, tenant, erasure).map_err(|error| {
+        Error::Bug(format!(
+            "cannot open the names that the erasure searches for: {error}; append the key that encrypted them to \
+             CANDOR_MASTER_KEY and run `candor rekey`, or `candor rekey --accept-loss` if the key is lost"
+        ))
+    })?;
     let ids = job.recorded_rows().await?.into_iter().map(|row| row.id);
     let mentions = Mentions::new(job.person, ids, names.first().map(String::as_str))
         .except(kept_ids.ids.iter().copied())

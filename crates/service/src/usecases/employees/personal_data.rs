@@ -53,7 +53,7 @@ pub struct PersonalData {
     /// Position of the entry about the first of `targets` that was read last.
     after_entry: Option<Position>,
     count: u64,
-    _permit: ExportPermit,
+    permit: ExportPermit,
 }
 
 /// The lines that are read next.
@@ -95,7 +95,7 @@ pub async fn begin(
         targets: VecDeque::new(),
         after_entry: None,
         count: 0,
-        _permit: permit,
+        permit,
     })
 }
 
@@ -119,6 +119,8 @@ impl PersonalData {
         if self.stage != Stage::Complete {
             self.key.check(&self.services).await?;
         }
+        // Ends with the page: a client that takes the page slowly keeps no turn.
+        let _turn = self.permit.read_turn().await?;
         let mut text = vec![];
         while text.is_empty() {
             if let Some(target) = self.targets.front().cloned() {

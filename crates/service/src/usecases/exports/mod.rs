@@ -53,7 +53,7 @@ pub struct Export {
     unmarked: u16,
     /// Maximum number of rows of the next page.
     page_rows: u16,
-    _permit: ExportPermit,
+    permit: ExportPermit,
 }
 
 /// The next lines of an export.
@@ -90,7 +90,7 @@ pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: P
         stage: Stage::Header,
         unmarked: 0,
         page_rows: rows::FIRST_PAGE_ROWS,
-        _permit: permit,
+        permit,
     })
 }
 
@@ -167,6 +167,8 @@ impl Export {
         let checkpoint_rows = self.services.settings.export_checkpoint_rows;
         let most = checkpoint_rows.saturating_sub(self.unmarked).max(1).min(self.page_rows);
         let place = self.cursor.place;
+        // Ends with the page: a client that takes the page slowly keeps no turn.
+        let _turn = self.permit.read_turn().await?;
         let mut page = rows::read(&self.services, self.tenant, place, most).await?;
         self.counts.add(place.resource, page.rows);
         counter!(ROWS).increment(page.rows);
@@ -175,7 +177,7 @@ impl Export {
         if let Some(id) = page.last {
             self.cursor.place.id = id;
         }
-        if page.read < most {
+        if page.read < most && !page.is_cut {
             let Some(next) = self.resource_after(place.resource) else {
                 self.stage = Stage::Complete;
                 line(&mut page.text, &ExportEnd::new(self.counts.clone()))?;

@@ -24,8 +24,8 @@ use crate::context::services::Services;
 pub(super) const FIRST_PAGE_ROWS: u16 = 250;
 /// Maximum number of rows of a page: some milliseconds of work for a store.
 const MAX_PAGE_ROWS: u16 = 2_000;
-/// Approximate size of a page in bytes. Pages of larger rows have fewer rows, so that two exports need less than
-/// 24 MB.
+/// Size in bytes at which a page ends: a client that takes it slowly keeps no more in memory. Pages of larger rows have
+/// fewer rows, so that two exports need less than 24 MB.
 const PAGE_BYTES: usize = 2 * 1024 * 1024;
 
 /// A page of rows as lines.
@@ -36,6 +36,8 @@ pub(super) struct RowPage {
     pub(super) rows: u64,
     /// Number of rows that were read, including those of the other family of objectives.
     pub(super) read: u16,
+    /// `true` if the page ends at [`PAGE_BYTES`], before its rows.
+    pub(super) is_cut: bool,
     /// Id of the last row that was read.
     pub(super) last: Option<[u8; 16]>,
 }
@@ -88,9 +90,13 @@ async fn page<T: Resource + Stored>(
 ) -> Result<RowPage, Error> {
     let rows = services.store.entries::<T>(tenant, TypedListing::after_id(place.id, most)).await?;
     let start = format!(r#"{{"type":"{}","data":"#, place.resource.line_type());
-    let mut page = RowPage { text: Vec::with_capacity(PIECE_BYTES), rows: 0, read: 0, last: None };
+    let mut page = RowPage { text: Vec::with_capacity(PIECE_BYTES), rows: 0, read: 0, is_cut: false, last: None };
     let (mut piece_begins, mut turn) = (0, None);
     for row in rows {
+        if page.text.len() >= PAGE_BYTES {
+            page.is_cut = true;
+            break;
+        }
         page.read += 1;
         page.last = Some(row.value.key().to_bytes());
         if !is_wanted(&row.value) {
@@ -116,7 +122,7 @@ mod tests {
     use super::*;
 
     fn page_of(rows: u64, bytes: usize) -> RowPage {
-        RowPage { text: vec![b' '; bytes], rows, read: 250, last: None }
+        RowPage { text: vec![b' '; bytes], rows, read: 250, is_cut: false, last: None }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use candor_domain::access::api_key::{ApiKey, generate_code};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft};
 use candor_domain::identity::claims::IdClaims;
 use candor_domain::identity::link_decision::{
-    KnownPeople, LinkRefusal, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
+    KnownPeople, LinkCandidate, LinkRefusal, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
 };
 use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart};
 use candor_domain::identity::sign_in::SignInRefusal;
@@ -106,8 +106,9 @@ async fn find_account(
         people.extend(services.store.row::<Employee>(tenant, id).await?);
     }
     for person in &people {
-        candidates
-            .push(bearer::describe(services, tenant, (provider, &claims.subject.subject), &person.value).await?);
+        let account = (provider, claims.subject.subject.as_str());
+        let candidate = bearer::describe(services, tenant, account, &person.value).await?;
+        candidates.push(LinkCandidate { is_unlinked: link.is_some(), ..candidate });
     }
     let decision = match decide_sign_in(settings, KnownPeople::Unlinked(&candidates)) {
         Ok(decision) => decision,

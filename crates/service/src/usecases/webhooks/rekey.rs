@@ -1,34 +1,36 @@
-//! Seals every secret of webhooks and identity providers with the first key of the ring, so that the other keys can be
-//! removed.
+//! Seals every secret of webhooks and identity providers, and the names that running erasures keep, with the first key of
+//! the ring, so that the other keys can be removed.
 
 use candor_domain::access::Tenant;
-use candor_domain::id::{IdentityProviderId, WebhookId};
+use candor_domain::erasure::Erasure;
+use candor_domain::id::{ErasureId, IdentityProviderId, OrganizationId, WebhookId};
 use candor_domain::identity::IdentityProvider;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{CustomHeaders, SealedSecret, Subscription};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_tables::listing::TypedListing;
 use candor_tables::rows;
 
 use crate::change::Attempt;
 use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::context::vault::UnsealError;
-use crate::context::{master_key, provider_secrets, webhook_secrets};
+use crate::context::{erasing, master_key, provider_secrets, webhook_secrets};
 
 /// Number of subscriptions read per query.
 const READ: u16 = 200;
 /// Name of this actor in the audit log.
 const REKEY: &str = "rekey";
 
-/// Counts of subscriptions, and of identity providers with a secret, by result.
+/// Counts of subscriptions, of identity providers with a secret, and of running erasures, by result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RekeyCounts {
-    /// Number of subscriptions and identity providers whose secrets were sealed again.
+    /// Number of subscriptions, identity providers and running erasures whose secrets were sealed again.
     pub rekeyed: u64,
-    /// Number of subscriptions and identity providers whose secrets were already sealed by the first key.
+    /// Number of those whose secrets were already sealed by the first key.
     pub unchanged: u64,
-    /// Number of subscriptions and identity providers with a secret or a custom header that no key opens. They are
-    /// unchanged, and their secrets and headers must be set again.
+    /// Number of those with a secret, a custom header or names that no key opens. Subscriptions and identity providers
+    /// are unchanged, and their secrets and headers must be set again. Erasures go on without the names.
     pub lost: u64,
 }
 
@@ -41,24 +43,28 @@ pub enum Unsealable {
     /// No key of the ring opens the client secret of this identity provider, which is unchanged.
     #[error("no key of the ring opens the client secret of {0}")]
     NoProviderKey(IdentityProviderId),
+    /// No key of the ring opens the names that this running erasure searches for.
+    #[error("no key of the ring opens the names that {0} searches for")]
+    NoErasureKey(ErasureId),
     /// Any other error, such as a failed commit.
     #[error(transparent)]
     Failed(#[from] Error),
 }
 
-/// Seals the secrets of all subscriptions and identity providers of all tenants with the first key of the ring.
+/// Seals the secrets of all subscriptions, identity providers and running erasures of all tenants with the first key of
+/// the ring.
 ///
-/// Saves each subscription and provider separately. An interrupted run can be repeated, and skips secrets sealed by
+/// Saves each of them separately. An interrupted run can be repeated, and skips secrets sealed by
 /// the first key. At the end, the record of the first key replaces all key records of the store.
 ///
 /// # Errors
 /// [`Unsealable`]; secrets sealed until then stay so.
 pub async fn rekey(services: &Services) -> Result<RekeyCounts, Unsealable> {
-    reseal(services, Err).await
+    reseal(services, IfLost::Stop, Err).await
 }
 
 /// Seals all secrets like [`rekey`] after a key was lost: skips and counts secrets that no key of the ring
-/// opens.
+/// opens, and removes names of running erasures that no key opens.
 ///
 /// # Errors
 /// [`Unsealable::Failed`].
@@ -80,13 +86,29 @@ pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Un
             );
             Ok(())
         }
+        Unsealable::NoErasureKey(erasure) => {
+            tracing::warn!(
+                %erasure,
+                "cannot open the names that this erasure searches for: no key of the ring encrypted them; the erasure goes \
+                 on without them, so search replays and issues for the person"
+            );
+            Ok(())
+        }
         failed @ Unsealable::Failed(_) => Err(failed),
     };
-    reseal(services, pass_over).await
+    reseal(services, IfLost::Forget, pass_over).await
+}
+
+/// Handling of names of a running erasure that no key opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum IfLost {
+    Stop,
+    Forget,
 }
 
 async fn reseal(
     services: &Services,
+    if_lost: IfLost,
     lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
 ) -> Result<RekeyCounts, Unsealable> {
     let (mut done, mut after) = (RekeyCounts::default(), None);
@@ -98,7 +120,16 @@ async fn reseal(
             done.count(reseal_one(services, tenant, stored.value.id).await, &lost)?;
         }
     }
-    reseal_providers(services, &mut done, &lost).await?;
+    let mut last_organization = None;
+    loop {
+        let organizations = services.store.organizations(last_organization, READ).await.map_err(Error::from)?;
+        let Some(last) = organizations.last() else { break };
+        last_organization = Some(last.id);
+        for organization in &organizations {
+            reseal_providers(services, organization.id, &mut done, &lost).await?;
+            reseal_erasures(services, organization.id, if_lost, (&mut done, &lost)).await?;
+        }
+    }
     master_key::adopt(services).await?;
     Ok(done)
 }
@@ -123,26 +154,66 @@ impl RekeyCounts {
     }
 }
 
-/// Seals the client secrets of the identity providers of all organizations. Reads the providers of an organization at
-/// once, because they are few.
+/// Seals the client secrets of the identity providers of an organization. Reads them at once, because they are few.
 async fn reseal_providers(
     services: &Services,
+    organization: OrganizationId,
     done: &mut RekeyCounts,
     lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
 ) -> Result<(), Unsealable> {
-    let mut last_organization = None;
+    let tenant = Tenant::live(organization);
+    let providers = services.store.entries(tenant, rows::identity_providers::all()).await;
+    for provider in providers.map_err(Error::from)? {
+        done.count(reseal_provider(services, tenant, provider.value.id).await, &lost)?;
+    }
+    Ok(())
+}
+
+/// Seals the names that the running erasures of an organization search for: an erasure that waits for the end of a legal
+/// hold keeps them for as long as the hold.
+async fn reseal_erasures(
+    services: &Services,
+    organization: OrganizationId,
+    if_lost: IfLost,
+    (done, lost): (&mut RekeyCounts, impl Fn(Unsealable) -> Result<(), Unsealable>),
+) -> Result<(), Unsealable> {
+    let (tenant, mut after) = (Tenant::live(organization), [0; 16]);
     loop {
-        let organizations = services.store.organizations(last_organization, READ).await.map_err(Error::from)?;
-        let Some(last) = organizations.last() else { return Ok(()) };
-        last_organization = Some(last.id);
-        for organization in &organizations {
-            let tenant = Tenant::live(organization.id);
-            let providers = services.store.entries(tenant, rows::identity_providers::all()).await;
-            for provider in providers.map_err(Error::from)? {
-                done.count(reseal_provider(services, tenant, provider.value.id).await, &lost)?;
-            }
+        let erasures = services.store.entries(tenant, TypedListing::<Erasure>::after_id(after, READ)).await;
+        let erasures = erasures.map_err(Error::from)?;
+        let Some(last) = erasures.last() else { return Ok(()) };
+        after = last.value.id.to_bytes();
+        for erasure in erasures.iter().filter(|erasure| erasure.value.sealed_email.is_some()) {
+            done.count(reseal_erasure(services, tenant, erasure.value.id, if_lost).await, &lost)?;
         }
     }
+}
+
+/// Seals the names that one erasure searches for. Returns `false` if that was not needed, and `None` if the erasure has
+/// ended. Names that no key opens are an error, with [`IfLost::Forget`] after they were removed.
+async fn reseal_erasure(
+    services: &Services,
+    tenant: Tenant,
+    id: ErasureId,
+    if_lost: IfLost,
+) -> Result<Option<bool>, Unsealable> {
+    let plan = async |at: Timestamp| {
+        let erasure = services.store.row::<Erasure>(tenant, id).await.map_err(Error::from)?;
+        let Some(erasure) = erasure.filter(|erasure| erasure.value.sealed_email.is_some()) else {
+            return Ok(Attempt::Done(Ok(None)));
+        };
+        let (names, result) = match erasing::reseal_names(services, tenant, &erasure.value) {
+            Ok(None) => return Ok(Attempt::Done(Ok(Some(false)))),
+            Ok(Some(names)) => (Some(names?), Ok(Some(true))),
+            Err(UnsealError) if if_lost == IfLost::Stop => return Err(Unsealable::NoErasureKey(id)),
+            Err(UnsealError) => (None, Err(Unsealable::NoErasureKey(id))),
+        };
+        let decision = erasure.value.with_resealed_names(names);
+        let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
+        change.writes = vec![Write::put(&Row::at_version(decision.state, erasure.version))];
+        Ok(Attempt::Commit(tenant, Box::new(change), result))
+    };
+    services.retry(plan).await?
 }
 
 /// Seals the client secret of one identity provider. Returns `false` if that was not needed, and `None` if the provider
