@@ -5,6 +5,7 @@
 //! [`ScimUser`] has the values of an employee that a document states. Attributes that Candor does not model are kept
 //! and returned as sent.
 
+mod conditions;
 mod cursor;
 mod custom_mapping;
 mod document;
@@ -40,5 +41,6 @@ pub use removal::{RemovedUser, remove};
 pub use schemas::{
     CORE, DEFAULT_PAGE, ENTERPRISE, LIST_SCHEMA, MAX_PAGE, list, resource_types, schemas, service_provider_config,
 };
+pub use selection::selects;
 pub use targets::{DepartmentTarget, ManagerTarget};
 pub use view::{Meta, StoredUser};
