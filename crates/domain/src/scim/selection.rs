@@ -1,6 +1,7 @@
 //! Evaluation of a filter for one person.
 
-use super::filter::{UserCondition, UserFilter};
+use candor_scim::filter::{UserCondition, UserFilter};
+
 use crate::id::EmployeeId;
 use crate::people::connector::ScimLink;
 use crate::people::{Employee, Status};

@@ -21,10 +21,11 @@ use candor_domain::identity::token_response::TokenResponseFlaw;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
 use candor_domain::retention::NotAPeriod;
-use candor_domain::scim::{Refused, ScimError};
+use candor_domain::scim::Refused;
 use candor_domain::signature::SignatureError;
 use candor_domain::time::NotATime;
 use candor_domain::webhook::NotASchedule;
+use candor_scim::ScimError;
 
 /// Returns the name of an error type. The function compiles only for types that implement `Error`.
 fn name<E: Error>() -> &'static str {

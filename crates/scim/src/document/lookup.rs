@@ -1,8 +1,9 @@
 //! Reads of attributes with several entries or with sub-attributes.
 
+use candor_forms::json::{Object, Value};
+
 use super::super::filter::Comparison;
 use super::entries::{is_primary, matches};
-use crate::json::{Object, Value};
 
 /// Returns the value that a path selects in the value of an attribute: of several entries the first one that meets the
 /// conditions, and with `sub` a sub-attribute.
@@ -47,7 +48,8 @@ pub(super) fn main_entry(entries: &[Object]) -> Option<usize> {
 }
 
 /// Returns the position and the address of the main entry of `emails` that has an address.
-pub(in super::super) fn main_address(emails: &[Value]) -> Option<(usize, &str)> {
+#[must_use]
+pub fn main_address(emails: &[Value]) -> Option<(usize, &str)> {
     let mut addresses = Vec::new();
     let mut objects = Vec::new();
     for (at, item) in emails.iter().enumerate() {

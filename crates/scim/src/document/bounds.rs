@@ -1,7 +1,8 @@
 //! Bounds of a SCIM document, which keep the work on one request linear.
 
+use candor_forms::json::Value;
+
 use super::super::error::ScimError;
-use crate::json::Value;
 
 /// Maximum number of members of one schema.
 pub(super) const MAX_MEMBERS: usize = 200;
@@ -58,8 +59,8 @@ pub(super) fn too_many(name: &str) -> ScimError {
 #[cfg(test)]
 mod tests {
     use super::super::UserDocument;
-    use crate::json::Object;
-    use crate::scim::PatchOperation;
+    use crate::PatchOperation;
+    use candor_forms::json::Object;
 
     fn document(body: &str) -> Result<UserDocument, String> {
         UserDocument::from_body(serde_json::from_str::<Object>(body).unwrap()).map_err(|error| error.detail)

@@ -6,15 +6,16 @@ mod entries;
 mod lookup;
 mod manager;
 
+use candor_forms::json::{Object, Value};
+
 use super::error::{ScimError, ScimErrorType};
 use super::operations::{PatchOperation, PatchVerb};
 use super::path::{self, ScimPath, ScimSchema};
 use super::schemas::{self, ENTERPRISE};
-use crate::json::{Object, Value};
 use bounds::{ComparisonBudget, MAX_EXTENSIONS, MAX_GIVEN, MAX_MEMBERS};
 
-pub(super) use lookup::main_address;
-pub(super) use manager::manager_text;
+pub use lookup::main_address;
+pub use manager::manager_text;
 
 /// The attributes of a SCIM user, without `id`, `meta` and `schemas`.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -341,27 +342,30 @@ impl UserDocument {
     }
 
     /// Returns the attribute of the core schema.
-    pub(super) fn core(&self, name: &str) -> Option<&Value> {
+    #[must_use]
+    pub fn core(&self, name: &str) -> Option<&Value> {
         self.core.get(name)
     }
 
     /// Returns the attribute of the enterprise extension.
-    pub(super) fn enterprise(&self, name: &str) -> Option<&Value> {
+    #[must_use]
+    pub fn enterprise(&self, name: &str) -> Option<&Value> {
         self.section(&ScimSchema::Enterprise)?.get(name)
     }
 
     /// Sets the attribute of the core schema, without a check of the value.
-    pub(super) fn set_core(&mut self, name: &str, value: Value) {
+    pub fn set_core(&mut self, name: &str, value: Value) {
         self.core.set(name, value);
     }
 
     /// Sets the attribute of the enterprise extension, without a check of the value.
-    pub(super) fn set_enterprise(&mut self, name: &str, value: Value) {
+    pub fn set_enterprise(&mut self, name: &str, value: Value) {
         self.section_mut(&ScimSchema::Enterprise).set(name, value);
     }
 
     /// Removes attributes of the core schema and of the enterprise extension.
-    pub(super) fn without_attributes(mut self, core: &[&str], enterprise: &[&str]) -> Self {
+    #[must_use]
+    pub fn without_attributes(mut self, core: &[&str], enterprise: &[&str]) -> Self {
         self.core.retain(|name, _| !core.contains(&name));
         for (urn, members) in &mut self.extensions {
             if urn == ENTERPRISE {
@@ -373,7 +377,7 @@ impl UserDocument {
     }
 
     /// Sets the value at a path. A value that the path cannot take is ignored.
-    pub(super) fn put(&mut self, path: &ScimPath, value: Value) {
+    pub fn put(&mut self, path: &ScimPath, value: Value) {
         let mut document = self.clone();
         if document.change(path, PatchVerb::Replace, Some(value), &mut ComparisonBudget::new()).is_ok() {
             *self = document;
@@ -381,7 +385,7 @@ impl UserDocument {
     }
 
     /// Removes the attribute of a path without conditions.
-    pub(super) fn remove_plain(&mut self, path: &ScimPath) {
+    pub fn remove_plain(&mut self, path: &ScimPath) {
         let mut document = self.clone();
         let budget = &mut ComparisonBudget::new();
         if path.conditions.is_none() && document.change(path, PatchVerb::Remove, None, budget).is_ok() {

@@ -1,9 +1,10 @@
 //! The manager of a SCIM user, in the forms that identity providers send.
 
+use candor_forms::json::{Object, Value};
+
 use super::UserDocument;
-use crate::json::{Object, Value};
-use crate::scim::error::ScimError;
-use crate::scim::operations::member;
+use crate::error::ScimError;
+use crate::operations::member;
 
 /// Returns the reference in the last segment of a URL, or the text itself.
 fn reference(text: &str) -> &str {
@@ -24,7 +25,8 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// Returns the text that refers to the manager: `value`, else the last segment of `$ref`.
-pub(in super::super) fn manager_text(manager: &Value) -> Option<String> {
+#[must_use]
+pub fn manager_text(manager: &Value) -> Option<String> {
     let Value::Object(members) = manager else { return None };
     let value = member(members, "value").and_then(text);
     let from_url = || member(members, "$ref").and_then(text).map(|url| reference(&url).to_owned());

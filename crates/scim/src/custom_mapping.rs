@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn path_that_no_custom_field_can_have_is_refused() {
-        let enterprise = super::super::ENTERPRISE;
+        let enterprise = crate::ENTERPRISE;
         let free_paths = [
             "nickName",
             "userType",
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn paths_of_one_value_overlap() {
-        let enterprise = super::super::ENTERPRISE;
+        let enterprise = crate::ENTERPRISE;
         let table = [
             ("userType", "USERTYPE", true),
             ("costCenter", &format!("{enterprise}:costCenter"), true),

@@ -1,8 +1,9 @@
 //! Operations of a PATCH, in the forms that identity providers send.
 
+use candor_forms::json::{Object, Value};
+
 use super::error::{ScimError, ScimErrorType};
 use super::path::ScimPath;
-use crate::json::{Object, Value};
 
 /// Maximum number of operations of one PATCH.
 pub const MAX_OPERATIONS: usize = 500;

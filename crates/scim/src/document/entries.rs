@@ -1,5 +1,8 @@
 //! Values of attributes: entries of multi-valued attributes, members of complex ones.
 
+use candor_forms::json::{Object, Value};
+use candor_forms::text::is_same_folded;
+
 use super::super::error::{ScimError, ScimErrorType};
 use super::super::filter::{Comparison, Literal};
 use super::super::operations::PatchVerb;
@@ -7,8 +10,6 @@ use super::super::schemas;
 use super::bounds::{MAX_ENTRIES, check_size, too_many};
 use super::lookup::main_entry;
 use super::{flag, is_unassigned};
-use crate::json::{Object, Value};
-use crate::text::is_same_folded;
 
 fn find_member<'a>(section: &'a mut Object, name: &str) -> Option<&'a mut Value> {
     section.iter_mut().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value)

@@ -2,11 +2,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_forms::id::EmployeeId;
 use ring::digest::{SHA256, digest};
 
 use super::error::{ScimError, ScimErrorType};
 use super::filter::UserFilter;
-use crate::id::EmployeeId;
 
 /// The position of a page in a list of users, ordered by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl UserCursor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ulid::Ulid;
+    use candor_forms::ulid::Ulid;
 
     #[test]
     fn cursor_is_valid_only_for_its_list() {

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
+use candor_forms::problem::ValidationErrors;
 use serde_json::json;
-
-use crate::problem::ValidationErrors;
 
 /// Schema of an error body.
 pub const ERROR_SCHEMA: &str = "urn:ietf:params:scim:api:messages:2.0:Error";
@@ -106,11 +105,15 @@ impl ScimError {
         Self::with_status(404, "No user with this id exists for this connector.")
     }
 
-    pub(super) fn value(detail: impl Into<String>) -> Self {
+    /// Creates the error of an invalid value (`invalidValue`).
+    #[must_use]
+    pub fn value(detail: impl Into<String>) -> Self {
         Self::new(ScimErrorType::InvalidValue, detail)
     }
 
-    pub(super) fn syntax(detail: impl Into<String>) -> Self {
+    /// Creates the error of a body that has another form than the operation requires (`invalidSyntax`).
+    #[must_use]
+    pub fn syntax(detail: impl Into<String>) -> Self {
         Self::new(ScimErrorType::InvalidSyntax, detail)
     }
 

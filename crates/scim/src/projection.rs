@@ -1,8 +1,9 @@
 //! Selection of attributes of a response: `attributes` and `excludedAttributes` (RFC 7644 §3.9).
 
+use candor_forms::json::{Object, Value};
+
 use super::error::ScimError;
 use super::path::ScimPath;
-use crate::json::{Object, Value};
 
 /// Maximum number of names of a selection.
 const MOST_PATHS: usize = 100;
