@@ -3,9 +3,6 @@
 #![cfg(test)]
 
 mod cost_of_texts;
-mod csv_fuzz;
-mod csv_pieces;
-mod csv_reader;
 mod errors;
 mod objective_histories;
 mod reporting;
