@@ -57,8 +57,8 @@
 
 // The types of bodies and parameters, so that an embedder needs one crate.
 pub use candor_forms::{
-    counts, decimal, fields, id, json, page, params, problem, rule, schema, secret, signature, spelling, text,
-    time, window,
+    counts, decimal, fields, id, json, page, params, problem, receiver_url, rule, schema, secret, signature,
+    spelling, text, time, window,
 };
 pub use ulid;
 

@@ -6,7 +6,7 @@ use super::algorithm::TokenAlgorithm;
 use super::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES, read_object, text, texts};
 use crate::fields::StringEnum;
 use crate::json::{Object, Value};
-use crate::webhook::ReceiverUrl;
+use crate::receiver_url::ReceiverUrl;
 
 /// Length of the longest address of a provider, in characters.
 pub const ADDRESS_CHARS: usize = 2000;

@@ -13,7 +13,7 @@ const HOST_NOT_PUBLIC: &str = "must have a host that public DNS resolves to publ
 /// A well-formed URL of a receiver. A [`Verdict`] about its addresses decides whether it may be called.
 ///
 /// ```
-/// use candor_domain::webhook::ReceiverUrl;
+/// use candor_forms::receiver_url::ReceiverUrl;
 ///
 /// let target = ReceiverUrl::parse("https://hooks.example.com/candor?x=1").unwrap();
 /// assert_eq!(target.url().host_str(), Some("hooks.example.com"));
