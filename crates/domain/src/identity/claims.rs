@@ -5,8 +5,6 @@ mod login;
 mod logout;
 mod proof;
 
-use crate::access::{Permission, Permissions};
-use crate::fields::StringEnum;
 use crate::json::{Object, Value};
 use crate::signature::unix_seconds;
 use crate::time::Timestamp;
@@ -63,8 +61,8 @@ pub struct BearerClaims {
     pub subject: TokenSubject,
     /// Audiences of the provider that the token is for.
     pub audiences: Vec<String>,
-    /// Permissions of the service that `scope` or `scp` name.
-    pub named_permissions: Permissions,
+    /// Words of `scope` and `scp`, which name permissions of this service and of others.
+    pub named_scopes: Vec<String>,
     /// Time of issue. A logout refuses tokens that were issued before it.
     pub issued_at: Timestamp,
     /// Time from which the token is not accepted any more, without tolerance.
@@ -88,18 +86,6 @@ pub fn find_provider<'p, P>(
         return Err(TokenFlaw::Audience);
     };
     if token.claimed_issuer() == Some(rules.issuer.as_str()) { Ok(provider) } else { Err(TokenFlaw::Issuer) }
-}
-
-/// Returns the permissions of a bearer token: the permissions of its provider that the token names. A token that
-/// names no permission has all permissions of the provider, or none if `must_name`.
-#[must_use]
-pub fn effective_permissions(of_provider: Permissions, named: Permissions, must_name: bool) -> Permissions {
-    if named == Permissions::NONE && !must_name {
-        return of_provider;
-    }
-    let granted_scopes =
-        Permission::ALL.iter().copied().filter(|scope| of_provider.has(*scope) && named.has(*scope));
-    granted_scopes.fold(Permissions::NONE, Permissions::with)
 }
 
 impl VerifiedToken {
@@ -127,7 +113,7 @@ impl VerifiedToken {
         Ok(BearerClaims {
             subject: TokenSubject::read(claims, rules)?,
             audiences: own_audiences,
-            named_permissions: named_permissions(claims)?,
+            named_scopes: named_scopes(claims)?,
             issued_at: times.issued_at,
             expires_at: times.expires_at,
         })
@@ -257,9 +243,9 @@ fn is_storable(text: &str) -> bool {
     !text.is_empty() && text.chars().nth(SUBJECT_CHARS).is_none() && !text.chars().any(char::is_control)
 }
 
-/// Returns the permissions that `scope` or `scp` name: a text with blanks between the words, or a list.
-fn named_permissions(claims: &Object) -> Result<Permissions, TokenFlaw> {
-    let mut permissions = Permissions::NONE;
+/// Returns the words that `scope` or `scp` name: a text with blanks between the words, or a list.
+fn named_scopes(claims: &Object) -> Result<Vec<String>, TokenFlaw> {
+    let mut scopes = Vec::new();
     for name in ["scope", "scp"] {
         let words = match claims.get(name) {
             None => continue,
@@ -269,10 +255,9 @@ fn named_permissions(claims: &Object) -> Result<Permissions, TokenFlaw> {
                 return Err(TokenFlaw::Malformed);
             }
         };
-        let scopes = words.into_iter().filter_map(|word| Permission::from_word(word).ok());
-        permissions = scopes.fold(permissions, Permissions::with);
+        scopes.extend(words.into_iter().map(ToOwned::to_owned));
     }
-    Ok(permissions)
+    Ok(scopes)
 }
 
 fn is_listed(list: &[String], text: &str) -> bool {

@@ -127,6 +127,15 @@ impl ProviderMetadata {
         reader.check_lists();
         if reader.flaws.is_empty() { Ok(metadata) } else { Err(reader.flaws) }
     }
+
+    /// Returns the address that ends the session at the provider and then leads to `next` (OpenID Connect RP-Initiated
+    /// Logout 1.0); `None` if the provider has none.
+    #[must_use]
+    pub fn logout_url(&self, client_id: &str, next: &str) -> Option<String> {
+        let mut url = Url::parse(self.end_session_endpoint.as_deref()?).ok()?;
+        url.query_pairs_mut().append_pair("client_id", client_id).append_pair("post_logout_redirect_uri", next);
+        Some(url.into())
+    }
 }
 
 /// Reads the members of a document and collects its flaws.

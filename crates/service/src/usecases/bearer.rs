@@ -133,7 +133,7 @@ async fn find_person(
     let proven_domains: Vec<_> = domains.collect();
     let settings =
         LinkSettings { rule: provider.link_by, proven_domains: &proven_domains, created_at: provider.created_at };
-    let key = match subject.candidate_key(settings) {
+    let key = match settings.candidate_key(subject) {
         Ok(key) => key,
         Err(refusal) => return Ok(Err(refusal)),
     };

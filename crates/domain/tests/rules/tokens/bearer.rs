@@ -1,7 +1,6 @@
-//! Claims of bearer tokens, and the provider and the permissions that follow from them.
+//! Claims of bearer tokens, and the provider that follows from them.
 
-use candor_domain::access::{Permission, Permissions};
-use candor_domain::identity::claims::{TokenRules, effective_permissions, find_provider};
+use candor_domain::identity::claims::{TokenRules, find_provider};
 use candor_domain::identity::flaw::TokenFlaw::{
     self, Audience, AuthenticationContext, AuthenticationTime, AuthorizedParty, Confirmation, Event, Expired,
     Issuer, Malformed, NotYetValid, Subject, Time,
@@ -175,24 +174,17 @@ fn provider_is_the_one_of_audience_and_issuer() {
 }
 
 #[test]
-fn scopes_of_a_token_limit_those_of_the_provider() {
+fn scopes_of_a_token_are_the_words_of_both_claims() {
     let mint = Mint::new();
-    let set = |words: &[&str]| Permissions::from_words(words.iter().copied()).unwrap();
-    let of_provider = set(&["objectives:read", "objectives:write", "employees:read"]);
     let mut all_scopes = bearer_claims();
-    all_scopes["scope"] = json!("openid objectives:read settings:write");
+    all_scopes["scope"] = json!("openid objectives:read");
     all_scopes["scp"] = json!(["employees:read", "*"]);
-    for (claims, free, must_name) in [
-        (bearer_claims(), of_provider, Permissions::NONE),
-        (with(bearer_claims(), "scope", "openid profile"), of_provider, Permissions::NONE),
-        (with(bearer_claims(), "scope", "*"), of_provider, Permissions::NONE),
-        (with(bearer_claims(), "scp", "objectives:read"), set(&["objectives:read"]), set(&["objectives:read"])),
-        (with(bearer_claims(), "scope", "settings:write"), Permissions::NONE, Permissions::NONE),
-        (all_scopes, set(&["objectives:read", "employees:read"]), set(&["objectives:read", "employees:read"])),
+    for (claims, wanted) in [
+        (bearer_claims(), vec![]),
+        (with(bearer_claims(), "scope", "openid profile"), vec!["openid", "profile"]),
+        (with(bearer_claims(), "scp", "objectives:read"), vec!["objectives:read"]),
+        (all_scopes, vec!["openid", "objectives:read", "employees:read", "*"]),
     ] {
-        let bearer = judge(&mint, &mint.token("EdDSA", &claims)).unwrap();
-        let effective = |must_name| effective_permissions(of_provider, bearer.named_permissions, must_name);
-        assert_eq!((effective(false), effective(true)), (free, must_name), "{claims}");
+        assert_eq!(judge(&mint, &mint.token("EdDSA", &claims)).unwrap().named_scopes, wanted, "{claims}");
     }
-    assert!(!effective_permissions(Permissions::ALL, Permissions::NONE, true).has(Permission::ObjectivesRead));
 }

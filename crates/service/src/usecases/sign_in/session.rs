@@ -97,7 +97,7 @@ async fn find_account(
         let decision = decide_sign_in(settings, KnownPeople::Linked(linked_person));
         return Ok(decision.map(|decision| Account { link, person, decision }));
     }
-    let key = match claims.subject.candidate_key(settings) {
+    let key = match settings.candidate_key(&claims.subject) {
         Ok(key) => key,
         Err(refusal) => return Ok(Err(refusal)),
     };
