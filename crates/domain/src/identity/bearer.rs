@@ -1,9 +1,10 @@
 //! Callers of bearer tokens: the provider, the link and the person that a token stands for (decision B11).
 
-use super::claims::{BearerClaims, TOLERANCE_SECONDS, TokenRules, find_provider};
-use super::flaw::TokenFlaw;
+use candor_tokens::claims::{BearerClaims, TOLERANCE_SECONDS, TokenRules, find_provider};
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::token::{SignedToken, VerifiedToken};
+
 use super::link_decision::LinkRefusal;
-use super::token::{SignedToken, VerifiedToken};
 use super::{IdentityLink, IdentityProvider, Status};
 use crate::access::{AccessLevel, AllowedNetworks, BoundPerson, Caller, Permission, Permissions, Quotas, Tenant};
 use crate::fields::StringEnum;

@@ -1,10 +1,10 @@
 //! Decides which person an account of a provider signs in as: by the stored link, or by the provider's rule for
 //! the first link.
 
+use candor_tokens::claims::TokenSubject;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::LinkRule;
-use super::claims::TokenSubject;
 use crate::fields::StringEnum;
 use crate::id::EmployeeId;
 use crate::people::{Role, Status};

@@ -3,17 +3,17 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_tokens::discovery::ProviderMetadata;
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::token_response::TokenResponseFlaw;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::command_line::{COMMAND_LINE, CommandLine};
-use super::discovery::ProviderMetadata;
 use super::email_domain::parse_domain;
 use super::fetch_failure::FetchFailure;
-use super::flaw::TokenFlaw;
 use super::link_decision::LinkRefusal;
-use super::token_response::TokenResponseFlaw;
 use super::{IdentityProvider, ProvenValues, Status};
 use crate::access::api_key::START;
 use crate::fields::{Fields, StringEnum};

@@ -10,13 +10,8 @@ use candor_domain::access::PermissionDenied;
 use candor_domain::id::NotAnId;
 use candor_domain::identity::DomainRefusal;
 use candor_domain::identity::bearer::BearerRefusal;
-use candor_domain::identity::discovery::DiscoveryFlaw;
-use candor_domain::identity::flaw::TokenFlaw;
-use candor_domain::identity::key_set::KeySetFlaw;
 use candor_domain::identity::link_decision::LinkRefusal;
 use candor_domain::identity::sign_in::SignInRefusal;
-use candor_domain::identity::strict_json::DocumentFlaw;
-use candor_domain::identity::token_response::TokenResponseFlaw;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
 use candor_domain::retention::NotAPeriod;
@@ -25,6 +20,11 @@ use candor_domain::signature::SignatureError;
 use candor_domain::time::NotATime;
 use candor_domain::webhook::NotASchedule;
 use candor_scim::ScimError;
+use candor_tokens::discovery::DiscoveryFlaw;
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::key_set::KeySetFlaw;
+use candor_tokens::strict_json::DocumentFlaw;
+use candor_tokens::token_response::TokenResponseFlaw;
 
 /// Returns the name of an error type. The function compiles only for types that implement `Error`.
 fn name<E: Error>() -> &'static str {
@@ -83,10 +83,10 @@ fn each_public_error_type_implements_error() {
         name::<ValueError>(),
     ]);
     let mut names = BTreeSet::new();
-    for folder in ["src", "../scim/src"] {
+    for folder in ["src", "../scim/src", "../tokens/src"] {
         collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut names);
     }
-    assert!(names.contains("DomainError") && names.contains("ScimError"), "{names:?}");
+    assert!(["DomainError", "ScimError", "TokenFlaw"].iter().all(|name| names.contains(*name)), "{names:?}");
     let lacking: Vec<_> = names.iter().filter(|name| !implementing.contains(name.as_str())).collect();
     assert!(lacking.is_empty(), "{lacking:?}");
 }

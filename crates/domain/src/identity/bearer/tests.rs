@@ -1,10 +1,11 @@
-use super::super::claims::TokenSubject;
+use candor_tokens::claims::TokenSubject;
+use ulid::Ulid;
+
 use super::super::tests::{AT, LATER, provider};
 use super::*;
 use crate::access::{Permission, Permissions};
 use crate::id::OrganizationId;
 use crate::people::tests::employee;
-use ulid::Ulid;
 
 const TENANT: Tenant = Tenant::live(OrganizationId::from_ulid(Ulid(1)));
 

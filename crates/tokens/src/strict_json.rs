@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::json::{Object, Value};
+use candor_forms::json::{Object, Value};
 
 /// Maximum size of a discovery document and of the response of a token endpoint, in bytes. They are read beside other
 /// requests; those of real providers have less than 16 KiB.
@@ -27,7 +27,7 @@ pub enum DocumentFlaw {
 /// Reads an object of at most `max_bytes`.
 ///
 /// ```
-/// use candor_domain::identity::strict_json::{DocumentFlaw, read_object};
+/// use candor_tokens::strict_json::{DocumentFlaw, read_object};
 ///
 /// assert!(read_object(br#"{"issuer": "https://id.example.com"}"#, 100).is_ok());
 /// assert_eq!(read_object(br#"{"a": 1, "\u0061": 2}"#, 100), Err(DocumentFlaw::RepeatedMember));

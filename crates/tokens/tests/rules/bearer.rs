@@ -1,16 +1,16 @@
 //! Claims of bearer tokens, and the provider that follows from them.
 
-use candor_domain::identity::claims::{TokenRules, find_provider};
-use candor_domain::identity::flaw::TokenFlaw::{
+use candor_forms::time::Timestamp;
+use candor_tokens::claims::{TokenRules, find_provider};
+use candor_tokens::flaw::TokenFlaw::{
     self, Audience, AuthenticationContext, AuthenticationTime, AuthorizedParty, Confirmation, Event, Expired,
     Issuer, Malformed, NotYetValid, Subject, Time,
 };
-use candor_domain::identity::token::SignedToken;
-use candor_domain::time::Timestamp;
+use candor_tokens::token::SignedToken;
 use serde_json::{Value, json};
 
 use super::mint::Mint;
-use super::{
+use super::samples::{
     AUDIENCE, CLIENT, ISSUER, NOW, SUBJECT, bearer_claims, id_claims, judge, logout_claims, now, rules, verify,
     with, without,
 };

@@ -1,13 +1,13 @@
 //! Key sets: documents that are refused, keys that are ignored, and the choice of a key.
 
-use candor_domain::identity::flaw::TokenFlaw;
-use candor_domain::identity::key_set::{KeySet, KeySetFlaw, MAX_KEYS};
-use candor_domain::identity::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES};
-use candor_domain::identity::token::SignedToken;
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::key_set::{KeySet, KeySetFlaw, MAX_KEYS};
+use candor_tokens::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES};
+use candor_tokens::token::SignedToken;
 use serde_json::{Value, json};
 
 use super::mint::{Mint, encode};
-use super::{bearer_claims, with, without};
+use super::samples::{bearer_claims, with, without};
 
 /// Modulus of an RSA key with 1,024 bits.
 const WEAK_MODULUS: &str = "5lFSqQs_XINjR-yhnPwVw3Ey4L207OQREW9r8_fJ4k4ZTmMx2FqGieJDwJyqHR8nPbyAqKdzVdS522Zbxtt6edrDKi3Deo2fR_y8C1XwQ7bhD_cfc1WTDAxptTVS0j3MGHLwyDKNydNNHove5JwbGKQpqGN_jrDnQwdMETI4nNU";

@@ -1,10 +1,10 @@
 //! Discovery documents: each flaw is reported, and all flaws of a document together.
 
-use candor_domain::identity::discovery::{ADDRESS_CHARS, ClientAuthentication, DiscoveryFlaw, ProviderMetadata};
-use candor_domain::identity::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES};
+use candor_tokens::discovery::{ADDRESS_CHARS, ClientAuthentication, DiscoveryFlaw, ProviderMetadata};
+use candor_tokens::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES};
 use serde_json::{Value, json};
 
-use super::{ISSUER, with, without};
+use super::samples::{ISSUER, with, without};
 
 fn document() -> Value {
     json!({

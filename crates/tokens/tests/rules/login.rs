@@ -1,15 +1,15 @@
 //! Claims of ID tokens and of logout tokens.
 
-use candor_domain::identity::claims::{IdExpectation, SUBJECT_CHARS, TokenRules};
-use candor_domain::identity::flaw::TokenFlaw::{
+use candor_forms::time::Timestamp;
+use candor_tokens::claims::{IdExpectation, SUBJECT_CHARS, TokenRules};
+use candor_tokens::flaw::TokenFlaw::{
     self, AccessTokenHash, Audience, AuthenticationContext, AuthenticationTime, AuthorizedParty, Event, Expired,
     Issuer, Kind, Logout, Malformed, Nonce, NotYetValid, Subject, Time, TooOld,
 };
-use candor_domain::time::Timestamp;
 use serde_json::{Value, json};
 
 use super::mint::Mint;
-use super::{
+use super::samples::{
     AUDIENCE, CLIENT, LOGOUT_EVENT, NOW, SUBJECT, bearer_claims, id_claims, logout_claims, now, rules, verify,
     with, without,
 };

@@ -1,12 +1,13 @@
 //! Responses of token endpoints (OpenID Connect Core, section 3.1.3.3).
 
+use candor_forms::secret::Secret;
+
 use super::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES, read_object, text};
-use crate::secret::Secret;
 
 /// The tokens of an exchange. A refresh token is not kept.
 ///
 /// ```
-/// use candor_domain::identity::token_response::{TokenResponse, TokenResponseFlaw};
+/// use candor_tokens::token_response::{TokenResponse, TokenResponseFlaw};
 ///
 /// let response = TokenResponse::parse(br#"{"id_token": "a.b.c", "access_token": "d", "token_type": "Bearer"}"#)?;
 /// assert_eq!(response.id_token.reveal(), "a.b.c");

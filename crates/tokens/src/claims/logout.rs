@@ -1,11 +1,12 @@
 //! Claims of logout tokens (OpenID Connect Back-Channel Logout 1.0).
 
+use candor_forms::json::{Object, Value};
+use candor_forms::signature::unix_seconds;
+use candor_forms::time::Timestamp;
+
 use super::{TokenRules, check_expiry, check_issuer, read_issue_time, seconds, stored_text, subject, timestamp};
-use crate::identity::flaw::TokenFlaw;
-use crate::identity::token::{TokenKind, VerifiedToken, audiences};
-use crate::json::{Object, Value};
-use crate::signature::unix_seconds;
-use crate::time::Timestamp;
+use crate::flaw::TokenFlaw;
+use crate::token::{TokenKind, VerifiedToken, audiences};
 
 /// Largest age of a logout token, in seconds. Ids of used tokens are kept for this time plus
 /// [`TOLERANCE_SECONDS`](super::TOLERANCE_SECONDS).

@@ -1,15 +1,15 @@
 //! Evidence of the check of an identity provider: good responses add findings, bad ones add problems.
 
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::discovery::DiscoveryFlaw;
 use candor_domain::identity::evidence::ProviderEvidence;
 use candor_domain::identity::fetch_failure::{FetchFailure, max_age};
-use candor_domain::identity::key_set::{KeySet, KeySetFlaw};
 use candor_domain::webhook::{FailureReason, TlsFailure};
+use candor_tokens::discovery::DiscoveryFlaw;
+use candor_tokens::key_set::{KeySet, KeySetFlaw};
 use serde_json::json;
 
 use super::mint::Mint;
-use super::{AUDIENCE, ISSUER, NOW, bearer_claims, id_claims, now, rules, with};
+use super::samples::{AUDIENCE, ISSUER, NOW, bearer_claims, id_claims, now, rules, with};
 
 const PROVIDER: IdentityProviderId = IdentityProviderId::from_bytes([1; 16]);
 const KEYS: &str = "https://id.example.com/keys";

@@ -1,8 +1,7 @@
 //! Causes for which a token is refused. Clients see one text for all; the log and the counters have the cause.
 
+use candor_forms::fields::StringEnum;
 use strum::{IntoStaticStr, VariantArray};
-
-use crate::fields::StringEnum;
 
 /// The cause for which a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray, thiserror::Error)]

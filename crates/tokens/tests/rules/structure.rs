@@ -1,14 +1,14 @@
 //! Structure, algorithms and signatures: tokens that are refused before a claim is read.
 
-use candor_domain::identity::flaw::TokenFlaw::{
+use candor_tokens::flaw::TokenFlaw::{
     self, Algorithm, Encrypted, Extension, Kind, Malformed, RepeatedMember, Signature, TooLarge, UnfitKey,
     UnknownKey,
 };
-use candor_domain::identity::token::MAX_TOKEN_BYTES;
+use candor_tokens::token::MAX_TOKEN_BYTES;
 use serde_json::{Value, json};
 
 use super::mint::{Mint, encode};
-use super::{bearer_claims, judge, with};
+use super::samples::{bearer_claims, judge, with};
 
 type Hostile = (&'static str, String, TokenFlaw);
 

@@ -6,13 +6,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_forms::fields::StringEnum;
+use candor_forms::json::{Object, Value};
 
 use super::algorithm::TokenAlgorithm;
 use super::flaw::TokenFlaw;
 use super::key_set::KeySet;
 use super::strict_json::{DocumentFlaw, read_object, text};
-use crate::fields::StringEnum;
-use crate::json::{Object, Value};
 
 /// Maximum length of a token, in bytes.
 pub const MAX_TOKEN_BYTES: usize = 16 * 1024;

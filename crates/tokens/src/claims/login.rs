@@ -2,13 +2,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_forms::json::Object;
+use candor_forms::time::Timestamp;
 use ring::digest::digest;
 
 use super::{Times, TokenRules, TokenSubject, check_issuer, refuse_other_kinds, stored_text, stored_time};
-use crate::identity::flaw::TokenFlaw;
-use crate::identity::token::{TokenKind, VerifiedToken, audiences, optional_text};
-use crate::json::Object;
-use crate::time::Timestamp;
+use crate::flaw::TokenFlaw;
+use crate::token::{TokenKind, VerifiedToken, audiences, optional_text};
 
 /// Values of a sign-in that its ID token must repeat.
 #[derive(Clone, Copy, Default)]

@@ -1,12 +1,12 @@
 //! Discovery documents of providers (OpenID Connect Discovery 1.0).
 
+use candor_forms::fields::StringEnum;
+use candor_forms::json::{Object, Value};
+use candor_forms::receiver_url::ReceiverUrl;
 use url::Url;
 
 use super::algorithm::TokenAlgorithm;
 use super::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES, read_object, text, texts};
-use crate::fields::StringEnum;
-use crate::json::{Object, Value};
-use crate::receiver_url::ReceiverUrl;
 
 /// Length of the longest address of a provider, in characters.
 pub const ADDRESS_CHARS: usize = 2000;
@@ -83,7 +83,7 @@ pub enum DiscoveryFlaw {
 /// Returns the address of the discovery document of an issuer.
 ///
 /// ```
-/// use candor_domain::identity::discovery::discovery_address;
+/// use candor_tokens::discovery::discovery_address;
 ///
 /// let address = "https://id.example.com/tenant/.well-known/openid-configuration";
 /// assert_eq!(discovery_address("https://id.example.com/tenant"), address);

@@ -5,8 +5,9 @@
 
 use std::sync::Arc;
 
+use candor_forms::time::Timestamp;
+
 use super::key_set::KeySet;
-use crate::time::Timestamp;
 
 /// Longest use of a key set without another fetch, in seconds.
 pub const MAX_FRESH_SECONDS: i64 = 600;
@@ -25,9 +26,9 @@ pub const FETCH_SECONDS: i64 = 30;
 /// The key set of one provider, with the times of its fetches.
 ///
 /// ```
-/// use candor_domain::identity::key_cache::{KeyCache, KeyPlan};
-/// use candor_domain::identity::key_set::KeySet;
-/// use candor_domain::time::Timestamp;
+/// use candor_tokens::key_cache::{KeyCache, KeyPlan};
+/// use candor_tokens::key_set::KeySet;
+/// use candor_forms::time::Timestamp;
 ///
 /// let now = Timestamp::from_millis(0);
 /// let mut cache = KeyCache::default();

@@ -1,12 +1,13 @@
 //! Proof by a token that an admin posts: which audiences belong to the organization.
 
+use candor_forms::id::IdentityProviderId;
+use candor_forms::json::Value;
+use candor_forms::time::Timestamp;
+
 use super::{IdExpectation, TokenRules};
-use crate::id::IdentityProviderId;
-use crate::identity::flaw::TokenFlaw;
-use crate::identity::strict_json::{text, texts};
-use crate::identity::token::{TokenKind, VerifiedToken};
-use crate::json::Value;
-use crate::time::Timestamp;
+use crate::flaw::TokenFlaw;
+use crate::strict_json::{text, texts};
+use crate::token::{TokenKind, VerifiedToken};
 
 /// Claims in which a token names the provider that it proves audiences for. Only an administrator of the issuer adds a claim,
 /// a role or a scope; other claims are texts that users or clients choose.

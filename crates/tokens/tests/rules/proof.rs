@@ -1,12 +1,12 @@
 //! Proof of audiences by a posted token.
 
-use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::claims::TokenRules;
-use candor_domain::identity::flaw::TokenFlaw;
+use candor_forms::id::IdentityProviderId;
+use candor_tokens::claims::TokenRules;
+use candor_tokens::flaw::TokenFlaw;
 use serde_json::{Value, json};
 
 use super::mint::Mint;
-use super::{AUDIENCE, CLIENT, NOW, bearer_claims, id_claims, logout_claims, now, rules, verify, with};
+use super::samples::{AUDIENCE, CLIENT, NOW, bearer_claims, id_claims, logout_claims, now, rules, verify, with};
 
 const PROVIDER: IdentityProviderId = IdentityProviderId::from_bytes([1; 16]);
 

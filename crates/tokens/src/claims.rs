@@ -5,9 +5,9 @@ mod login;
 mod logout;
 mod proof;
 
-use crate::json::{Object, Value};
-use crate::signature::unix_seconds;
-use crate::time::Timestamp;
+use candor_forms::json::{Object, Value};
+use candor_forms::signature::unix_seconds;
+use candor_forms::time::Timestamp;
 
 use super::flaw::TokenFlaw;
 use super::strict_json::{text, texts};

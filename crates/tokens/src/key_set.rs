@@ -2,14 +2,14 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_forms::fields::StringEnum;
+use candor_forms::json::{Object, Value};
 use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 
 use super::algorithm::{KeyType, TokenAlgorithm, Verifier};
 use super::flaw::TokenFlaw;
 use super::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES, read_object, text, texts};
 use super::token::MAX_KEY_ID_BYTES;
-use crate::fields::StringEnum;
-use crate::json::{Object, Value};
 
 /// Maximum number of keys of a set.
 pub const MAX_KEYS: usize = 100;
@@ -29,14 +29,14 @@ const UNCOMPRESSED: u8 = 4;
 /// The keys of a provider that can verify tokens. Other keys of its set are ignored.
 ///
 /// ```
-/// use candor_domain::identity::key_set::KeySet;
+/// use candor_tokens::key_set::KeySet;
 ///
 /// let set = br#"{"keys": [
 ///     {"kty": "OKP", "crv": "Ed25519", "kid": "1", "x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"},
 ///     {"kty": "oct", "k": "c2VjcmV0"}
 /// ]}"#;
 /// assert_eq!(KeySet::parse(set)?.len(), 1);
-/// # Ok::<(), candor_domain::identity::key_set::KeySetFlaw>(())
+/// # Ok::<(), candor_tokens::key_set::KeySetFlaw>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeySet {

@@ -1,6 +1,7 @@
 //! Algorithms of signatures that are accepted (RFC 7518, RFC 8037). The list is fixed in the service. A token must
 //! name one of these algorithms, and the key must fit the named algorithm.
 
+use candor_forms::fields::StringEnum;
 use ring::digest::{self, SHA256, SHA384, SHA512};
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256,
@@ -8,8 +9,6 @@ use ring::signature::{
     RSA_PSS_2048_8192_SHA512, RsaParameters, VerificationAlgorithm,
 };
 use strum::{IntoStaticStr, VariantArray};
-
-use crate::fields::StringEnum;
 
 /// An algorithm of signatures with a public key. Algorithms with a shared secret, and `none`, are not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
