@@ -15,6 +15,5 @@ mod round_trip;
 #[path = "../../../tokens/tests/rules/samples.rs"]
 mod samples;
 mod scim_dialects;
-mod search_relevance;
 mod summaries;
 mod words;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::search::words;
+use crate::words;
 use proptest::prelude::*;
 
 const FIELD: &str = "observation";

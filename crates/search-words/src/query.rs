@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use candor_forms::page::Score;
+use candor_forms::problem::{Code, ValueError};
+use candor_forms::text::check_length;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::words::{Run, each_word, runs};
-use crate::page::Score;
-use crate::problem::{Code, ValueError};
-use crate::text::check_length;
 
 /// Length of the longest query, in characters.
 pub const QUERY_CHARS: usize = 200;
@@ -81,7 +81,7 @@ impl SearchQuery {
     /// Parses a query. Only words have a meaning; there are no operators.
     ///
     /// ```
-    /// use candor_domain::search::SearchQuery;
+    /// use candor_search_words::SearchQuery;
     ///
     /// let query = SearchQuery::parse("calm under pres").unwrap();
     /// let matches = query.find(&[("observation", "Stays calm under pressure.")]).unwrap();

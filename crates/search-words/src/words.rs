@@ -25,11 +25,11 @@ pub struct TextWord {
 
 /// A word while a text is being read. Borrows a buffer that the next word overwrites.
 #[derive(Debug)]
-pub(super) struct BorrowedWord<'a> {
+pub struct BorrowedWord<'a> {
     /// The word without case and accents, as used in comparisons.
-    pub(super) folded: &'a str,
+    pub folded: &'a str,
     /// Position in the text, in Unicode scalar values.
-    pub(super) place: Range<usize>,
+    pub place: Range<usize>,
     /// Number of the [`Run`] in the text that contains the word.
     run: usize,
     /// `true` if the script has no spaces between words.
@@ -312,7 +312,7 @@ impl<F: FnMut(BorrowedWord<'_>)> WordReader<F> {
 }
 
 /// Calls `each` with every word of a text in order, without copying the words.
-pub(super) fn each_word(text: &str, each: impl FnMut(BorrowedWord<'_>)) {
+pub fn each_word(text: &str, each: impl FnMut(BorrowedWord<'_>)) {
     if text.is_ascii() { each_ascii_word(text, each) } else { WordReader::new(each).read(text) }
 }
 
@@ -351,7 +351,7 @@ pub(super) fn runs(text: &str) -> Vec<Run> {
 /// Returns the words of a text in order.
 ///
 /// ```
-/// use candor_domain::search::words;
+/// use candor_search_words::words;
 ///
 /// let folded_words: Vec<_> = words("Élan & \"Straße\"").into_iter().map(|word| (word.folded, word.place)).collect();
 /// assert_eq!(folded_words, [("elan".to_owned(), 0..4), ("strasse".to_owned(), 8..14)]);

@@ -1,7 +1,7 @@
 //! Results of 40 queries on 200 natural sentences in two dozen languages, compared with the results that were
 //! judged by hand in `docs/search.md`.
 
-use candor_domain::search::{Score, SearchQuery};
+use candor_search_words::{Score, SearchQuery};
 
 const SENTENCES: &str = include_str!("search_relevance/sentences.txt");
 const QUERIES: &str = include_str!("search_relevance/queries.txt");
