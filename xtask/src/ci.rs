@@ -66,12 +66,12 @@ pub(crate) const BESIDE: [Step; 15] = [
          crates/http/src/routes/exports* crates/cli/src/export crates/tables/src/rows",
     ),
     Step::xtask("published identity providers", &["identity"]).unless_unchanged(
-        "Cargo.lock crates/domain/src/identity crates/identity/src crates/service/src/usecases/identity* \
-         crates/service/src/usecases/sign_in* crates/http/src/pipeline/sign_in* \
+        "Cargo.lock crates/tokens crates/domain/src/identity crates/identity/src \
+         crates/service/src/usecases/identity* crates/service/src/usecases/sign_in* crates/http/src/pipeline/sign_in* \
          crates/http/src/routes/identity* tests/outside/identity",
     ),
     Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(
-        "tests/outside/scim crates/domain/src/scim crates/service/src/usecases/scim* \
+        "tests/outside/scim crates/scim crates/domain/src/scim crates/service/src/usecases/scim* \
          crates/http/src/routes/scim*",
     ),
 ];

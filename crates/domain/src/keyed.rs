@@ -169,7 +169,7 @@ pub(crate) fn digest(key: &str, value: &str) -> [u8; 16] {
 ///
 /// # Errors
 /// `too_short`, `too_long`, or `invalid_format` for a control character.
-pub(crate) fn check_key<M: KeyedMap>(key: &str) -> Result<(), ValueError> {
+pub fn check_key<M: KeyedMap>(key: &str) -> Result<(), ValueError> {
     check_length(key, 1..=M::LIMITS.key_chars)
         .map_err(|flaw| ValueError { message: format!("the key {}", flaw.message), ..flaw })
 }

@@ -48,18 +48,17 @@
 //! | decide a change | the `create`, `update` and action functions of a resource, such as [`objective::Objective::apply`] |
 //! | see why a change is refused | [`refusal::DomainError`] |
 //! | check the signature of a webhook | [`signature::verify`] |
-//! | plan the upload of a CSV file | [`csv::plan`] |
 //! | read the parameters of a list | [`params::Params`], [`page`] |
 //!
-//! The folder `examples` of this crate has complete programs: `objective_lifecycle`, `plan_csv` and
-//! `verify_webhook`.
+//! The folder `examples` of this crate has complete programs: `objective_lifecycle` and `verify_webhook`. The crate
+//! `candor-people-csv` plans the upload of a CSV file with these rules.
 //!
 //! `§…` and "decision …" in the descriptions are sections of the contract, the folder `docs/contract` of the project.
 
 // The types of bodies and parameters, so that an embedder needs one crate.
 pub use candor_forms::{
-    counts, decimal, fields, id, json, page, params, problem, rule, schema, secret, signature, spelling, text,
-    time, window,
+    counts, decimal, fields, id, json, page, params, problem, receiver_url, rule, schema, secret, signature,
+    spelling, text, time, window,
 };
 pub use ulid;
 
@@ -70,7 +69,6 @@ pub mod assignment;
 pub mod audit;
 pub mod catalog;
 pub mod conversation;
-pub mod csv;
 pub mod decision;
 pub mod erasure;
 pub mod event;

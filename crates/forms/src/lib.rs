@@ -17,6 +17,7 @@ pub mod json;
 pub mod page;
 pub mod params;
 pub mod problem;
+pub mod receiver_url;
 pub mod rule;
 pub mod schema;
 pub mod secret;

@@ -2,7 +2,7 @@
 
 use bytes::{Bytes, BytesMut};
 use candor_domain::identity::fetch_failure::{FetchFailure, max_age};
-use candor_domain::identity::strict_json::MAX_DOCUMENT_BYTES;
+use candor_tokens::strict_json::MAX_DOCUMENT_BYTES;
 use http::header::{AGE, CACHE_CONTROL, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName};
 use http_body_util::BodyExt;

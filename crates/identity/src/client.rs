@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use candor_domain::id::OrganizationId;
 use candor_domain::identity::fetch_failure::FetchFailure;
-use candor_domain::webhook::ReceiverUrl;
+use candor_domain::receiver_url::ReceiverUrl;
 use candor_outbound::policy::{Policy, TrustedNetwork};
 use candor_outbound::{AttemptFailure, Dialer, HostNames, OutboundRequest, SetupError, TextRecords};
 use candor_port_identity::{CodeExchange, IdentityTransport, ProviderDocument};

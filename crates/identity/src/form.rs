@@ -3,12 +3,12 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use candor_domain::identity::discovery::ClientAuthentication;
 use candor_domain::identity::fetch_failure::FetchFailure;
-use candor_domain::identity::strict_json::read_object;
 use candor_domain::json::Value;
 use candor_domain::secret::Secret;
 use candor_port_identity::CodeExchange;
+use candor_tokens::discovery::ClientAuthentication;
+use candor_tokens::strict_json::read_object;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use url::form_urlencoded;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::SocketAddr;
 
 use candor_domain::id::OrganizationId;
-use candor_domain::webhook::Verdict;
+use candor_domain::receiver_url::Verdict;
 use rustls::pki_types::CertificateDer;
 use tokio::time::Instant;
 use tokio_rustls::TlsConnector;

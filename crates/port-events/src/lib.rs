@@ -9,9 +9,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use candor_domain::id::OrganizationId;
+use candor_domain::receiver_url::{ReceiverUrl, Verdict};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{ReceiverUrl, Verdict};
 
 pub use candor_domain::people::invitation::MailFailure;
 pub use candor_domain::webhook::{AttemptOutcome, FailureReason, RequestedPause, TlsFailure};

@@ -6,8 +6,8 @@
 use async_trait::async_trait;
 use bytes::Bytes;
 use candor_domain::id::OrganizationId;
-use candor_domain::identity::discovery::ClientAuthentication;
 use candor_domain::secret::Secret;
+use candor_tokens::discovery::ClientAuthentication;
 
 pub use candor_domain::identity::fetch_failure::FetchFailure;
 

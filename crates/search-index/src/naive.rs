@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use candor_domain::id::EmployeeId;
-use candor_domain::search::{QueryWord, WordLookup};
 use candor_domain::time::Timestamp;
+use candor_search_words::{QueryWord, WordLookup};
 use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 use proptest::sample::select;

@@ -1,7 +1,7 @@
 //! Queries on a segment: the terms to read, and the documents that match.
 
 use candor_domain::id::EmployeeId;
-use candor_domain::search::{QueryWord, WordLookup};
+use candor_search_words::{QueryWord, WordLookup};
 
 use crate::block::{Block, KeyRange, common_within, numbers_within};
 use crate::terms::{CHANGED, subject_term};
@@ -156,8 +156,8 @@ pub(crate) fn in_range(some: Option<&[u32]>, range: &KeyRange, blocks: &[Block])
 mod tests {
     use super::*;
     use crate::segment::{Document, DocumentKey, SegmentContents};
-    use candor_domain::search::{Score, SearchQuery};
     use candor_domain::time::Timestamp;
+    use candor_search_words::{Score, SearchQuery};
 
     fn find_documents(asked: &str, score: Score) -> Vec<u32> {
         found_in(&["kept calm", "calmly kept", "kept it calm, calmly", "calm", "lost it"], asked, score)

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::thread;
 
-use candor_domain::csv::{FailedRows, MAX_BYTES, split};
+use candor_people_csv::{FailedRows, MAX_BYTES, split};
 use serde_json::{Value, json};
 
 use crate::support::{Client, Installation, Service, candor, candor_as};

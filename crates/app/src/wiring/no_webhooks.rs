@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::id::OrganizationId;
-use candor_domain::webhook::{ReceiverUrl, Verdict};
+use candor_domain::receiver_url::{ReceiverUrl, Verdict};
 use candor_port_events::{Attempt, AttemptOutcome, FailureReason, WebhookRequest, WebhookTransport};
 
 /// A transport that reaches no receiver. It needs neither name servers nor certificates.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::Duration;
 
-use candor_domain::csv::{MAX_BYTES, MAX_ROWS, Split, UnreadableFile, split};
+use candor_people_csv::{MAX_BYTES, MAX_ROWS, Split, UnreadableFile, split};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use candor_domain::csv::Part;
+use candor_people_csv::Part;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::Value;
 

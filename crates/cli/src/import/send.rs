@@ -5,7 +5,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use candor_client::{ApiError, Candor, Error as ClientError, Method, RawRequest, StatusCode};
-use candor_domain::csv::Part;
+use candor_people_csv::Part;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::{Value, json};
 

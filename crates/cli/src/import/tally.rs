@@ -1,6 +1,6 @@
 //! Results of an import, per part and in total.
 
-use candor_domain::csv::{FailedRows, Part};
+use candor_people_csv::{FailedRows, Part};
 use serde_json::{Value, json};
 
 use super::plan::{cell, changes};

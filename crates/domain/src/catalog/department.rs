@@ -161,7 +161,7 @@ impl Department {
     }
 
     /// Creates a department without checking that its name is free.
-    pub(crate) fn create_with_free_name(id: DepartmentId, name: String, at: Timestamp) -> Decision<Self> {
+    pub fn create_with_free_name(id: DepartmentId, name: String, at: Timestamp) -> Decision<Self> {
         let state = Self { id, name, created_at: at, updated_at: at, archived_at: None, is_twin: false };
         Decision::for_creation(state, "department.create", vec![EventType::DepartmentCreated])
     }

@@ -1,11 +1,12 @@
 //! Callers of bearer tokens: the provider, the link and the person that a token stands for (decision B11).
 
-use super::claims::{BearerClaims, TOLERANCE_SECONDS, TokenRules, effective_permissions, find_provider};
-use super::flaw::TokenFlaw;
+use candor_tokens::claims::{BearerClaims, TOLERANCE_SECONDS, TokenRules, find_provider};
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::token::{SignedToken, VerifiedToken};
+
 use super::link_decision::LinkRefusal;
-use super::token::{SignedToken, VerifiedToken};
 use super::{IdentityLink, IdentityProvider, Status};
-use crate::access::{AccessLevel, AllowedNetworks, BoundPerson, Caller, Quotas, Tenant};
+use crate::access::{AccessLevel, AllowedNetworks, BoundPerson, Caller, Permission, Permissions, Quotas, Tenant};
 use crate::fields::StringEnum;
 use crate::id::KeyId;
 use crate::people::{self, Employee, Role};
@@ -85,6 +86,20 @@ pub fn choose_provider<'p, P: Copy>(
     Ok(key)
 }
 
+/// Returns the permissions of a bearer token: the permissions of its provider that the token names. A token that
+/// names no permission has all permissions of the provider, or none if `must_name`.
+#[must_use]
+pub fn effective_permissions(of_provider: Permissions, named_scopes: &[String], must_name: bool) -> Permissions {
+    let known_scopes = named_scopes.iter().filter_map(|word| Permission::from_word(word).ok());
+    let named_permissions = known_scopes.fold(Permissions::NONE, Permissions::with);
+    if named_permissions == Permissions::NONE && !must_name {
+        return of_provider;
+    }
+    let granted_scopes =
+        Permission::ALL.iter().copied().filter(|scope| of_provider.has(*scope) && named_permissions.has(*scope));
+    granted_scopes.fold(Permissions::NONE, Permissions::with)
+}
+
 impl IdentityProvider {
     /// Returns the settings that bearer tokens must match: the settings for all tokens, with the proven audiences
     /// alone.
@@ -144,7 +159,7 @@ impl BearerAccount<'_> {
             tenant: self.tenant,
             key: link.caller_key(),
             name: format!("{} {}", person.first_name, person.last_name),
-            scopes: effective_permissions(provider.scopes, claims.named_permissions, provider.scopes_from_token),
+            scopes: effective_permissions(provider.scopes, &claims.named_scopes, provider.scopes_from_token),
             level: AccessLevel::Standard,
             person: Some(BoundPerson { id: person.id, is_org_admin: person.role == Role::OrgAdmin }),
             connector: None,

@@ -7,11 +7,11 @@ use crate::access::{Permission, Permissions};
 use crate::fields::Fields;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::receiver_url::ReceiverUrl;
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, Line, List, OneOf, Rule, Shape, Url, Whole};
 use crate::secret::Secret;
 use crate::update::Update;
-use crate::webhook::ReceiverUrl;
 
 /// Length of the longest name, in characters.
 const NAME_CHARS: usize = 80;

@@ -1,8 +1,9 @@
 //! Checks of identity providers: what an admin posts, and what the evidence proves (decision B9).
 
-use super::claims::TokenRules;
+use candor_tokens::claims::TokenRules;
+use candor_tokens::token::MAX_TOKEN_BYTES;
+
 use super::evidence::ProviderEvidence;
-use super::token::MAX_TOKEN_BYTES;
 use super::{IdentityProvider, ProvenValues};
 use crate::fields::Fields;
 use crate::json::Object;

@@ -3,12 +3,13 @@
 //! A caller fetches, and adds each response as it comes. Problems are texts for admins, each with the address that it is
 //! about.
 
-use super::claims::TokenRules;
-use super::discovery::{ProviderMetadata, discovery_address};
+use candor_tokens::claims::TokenRules;
+use candor_tokens::discovery::{ProviderMetadata, discovery_address};
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::key_set::KeySet;
+use candor_tokens::token::SignedToken;
+
 use super::fetch_failure::FetchFailure;
-use super::flaw::TokenFlaw;
-use super::key_set::KeySet;
-use super::token::SignedToken;
 use crate::id::IdentityProviderId;
 use crate::time::Timestamp;
 

@@ -1,11 +1,11 @@
 //! Links of accounts at identity providers to people (decision B9).
 
+use candor_tokens::claims::{IdClaims, LogoutClaims, SUBJECT_CHARS, TOLERANCE_SECONDS};
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::IdentityProvider;
-use super::claims::{IdClaims, LogoutClaims, SUBJECT_CHARS, TOLERANCE_SECONDS};
 use crate::access::Caller;
 use crate::audit::{AuditDraft, Change};
 use crate::decision::Resource;

@@ -1,10 +1,10 @@
 //! Decides which person an account of a provider signs in as: by the stored link, or by the provider's rule for
 //! the first link.
 
+use candor_tokens::claims::TokenSubject;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::LinkRule;
-use super::claims::TokenSubject;
 use crate::fields::StringEnum;
 use crate::id::EmployeeId;
 use crate::people::{Role, Status};
@@ -114,23 +114,23 @@ pub enum LinkRefusal {
 
 impl StringEnum for LinkRefusal {}
 
-impl TokenSubject {
-    /// Returns the key of the candidates for a first link.
+impl LinkSettings<'_> {
+    /// Returns the key of the candidates for a first link of an account.
     ///
     /// # Errors
     /// Returns [`LinkRefusal::NoClaim`] or [`LinkRefusal::UnprovenDomain`].
-    pub fn candidate_key(&self, settings: LinkSettings<'_>) -> Result<CandidateKey, LinkRefusal> {
-        match settings.rule {
+    pub fn candidate_key(self, account: &TokenSubject) -> Result<CandidateKey, LinkRefusal> {
+        match self.rule {
             LinkRule::ScimExternalId => {
-                let id = self.external_id.clone().filter(|id| !id.is_empty());
+                let id = account.external_id.clone().filter(|id| !id.is_empty());
                 id.map(CandidateKey::ExternalId).ok_or(LinkRefusal::NoClaim)
             }
             LinkRule::VerifiedEmail => {
                 // An address that no person may have would be found as that of another mailbox.
-                let valid_email = self.verified_email.as_deref().filter(|text| email(text).is_ok());
+                let valid_email = account.verified_email.as_deref().filter(|text| email(text).is_ok());
                 let address = address_key(valid_email.ok_or(LinkRefusal::NoClaim)?);
                 let (_, domain) = address.rsplit_once('@').ok_or(LinkRefusal::NoClaim)?;
-                let is_proven = settings.proven_domains.iter().any(|proven| proven == domain);
+                let is_proven = self.proven_domains.iter().any(|proven| proven == domain);
                 if is_proven { Ok(CandidateKey::Address(address)) } else { Err(LinkRefusal::UnprovenDomain) }
             }
         }
@@ -295,10 +295,10 @@ mod tests {
             (Some("ada@[127.0.0.1]"), Err(LinkRefusal::NoClaim)),
             (None, Err(LinkRefusal::NoClaim)),
         ] {
-            let key = account(None, email).candidate_key(settings(VerifiedEmail, &domains));
+            let key = settings(VerifiedEmail, &domains).candidate_key(&account(None, email));
             assert_eq!(key, wanted, "{email:?}");
         }
-        let by_id = |id| account(id, Some("ada@example.com")).candidate_key(settings(ScimExternalId, &[]));
+        let by_id = |id| settings(ScimExternalId, &[]).candidate_key(&account(id, Some("ada@example.com")));
         assert_eq!(by_id(Some("7D0f")), Ok(CandidateKey::ExternalId("7D0f".to_owned())));
         assert_eq!((by_id(Some("")), by_id(None)), (Err(LinkRefusal::NoClaim), Err(LinkRefusal::NoClaim)));
     }

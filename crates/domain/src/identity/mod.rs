@@ -1,21 +1,12 @@
 //! Identity providers: the OpenID Connect providers of organizations, by which people sign in (decision B9).
 
-pub mod algorithm;
 pub mod bearer;
-pub mod claims;
 pub mod command_line;
-pub mod discovery;
 pub mod evidence;
 pub mod fetch_failure;
-pub mod flaw;
-pub mod key_cache;
-pub mod key_set;
 pub mod link_decision;
 pub mod session;
 pub mod sign_in;
-pub mod strict_json;
-pub mod token;
-pub mod token_response;
 
 mod body;
 mod change;

@@ -4,7 +4,8 @@
 //! No row is written when a session ends by its provider, its link or its person: each authentication judges the rows on
 //! which the session rests. The end of many sessions thus costs one write.
 
-use super::claims::IdClaims;
+use candor_tokens::claims::IdClaims;
+
 use super::{IdentityLink, IdentityProvider, Status};
 use crate::access::api_key::{ApiKey, ApiKeyKind, Draft, KeyHash, KeyRecord, KeyReferences, NAME_CHARS, hash};
 use crate::access::{AccessLevel, AllowedNetworks, Caller, Environment};

@@ -3,17 +3,17 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_tokens::discovery::ProviderMetadata;
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::token_response::TokenResponseFlaw;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::command_line::{COMMAND_LINE, CommandLine};
-use super::discovery::ProviderMetadata;
 use super::email_domain::parse_domain;
 use super::fetch_failure::FetchFailure;
-use super::flaw::TokenFlaw;
 use super::link_decision::LinkRefusal;
-use super::token_response::TokenResponseFlaw;
 use super::{IdentityProvider, ProvenValues, Status};
 use crate::access::api_key::START;
 use crate::fields::{Fields, StringEnum};
@@ -182,17 +182,6 @@ impl SignInState {
             query.append_pair("login_hint", email);
         }
         drop(query);
-        Some(url.into())
-    }
-}
-
-impl ProviderMetadata {
-    /// Returns the address that ends the session at the provider and then leads to `next` (OpenID Connect RP-Initiated
-    /// Logout 1.0); `None` if the provider has none.
-    #[must_use]
-    pub fn logout_url(&self, client_id: &str, next: &str) -> Option<String> {
-        let mut url = Url::parse(self.end_session_endpoint.as_deref()?).ok()?;
-        url.query_pairs_mut().append_pair("client_id", client_id).append_pair("post_logout_redirect_uri", next);
         Some(url.into())
     }
 }

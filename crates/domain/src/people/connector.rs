@@ -198,7 +198,8 @@ impl Connector {
     }
 
     /// Returns the person as managed by this connector.
-    pub(crate) fn in_charge_of(&self, employee: Employee) -> Employee {
+    #[must_use]
+    pub fn in_charge_of(&self, employee: Employee) -> Employee {
         Employee {
             is_hris_managed: true,
             hris_source: self.hris_source.clone(),

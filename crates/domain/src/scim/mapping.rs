@@ -1,9 +1,7 @@
 //! Reads the values of an employee from a SCIM user.
 
-use super::custom_mapping::CustomMapping;
-use super::document::{UserDocument, main_address, manager_text};
-use super::error::ScimError;
-use super::path::{ScimPath, ScimSchema};
+use candor_scim::{CustomMapping, ScimError, ScimPath, ScimSchema, UserDocument, main_address, manager_text};
+
 use crate::catalog::department;
 use crate::external_id::EXTERNAL_ID_CHARS;
 use crate::id::EmployeeId;

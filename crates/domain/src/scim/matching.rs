@@ -1,6 +1,7 @@
 //! The person that a creation is about.
 
-use super::error::{ScimError, ScimErrorType};
+use candor_scim::{ScimError, ScimErrorType};
+
 use super::mapping::ScimUser;
 use crate::id::{ConnectorId, EmployeeId};
 use crate::people::connector::{IssueDraft, IssueKind, ScimLink};

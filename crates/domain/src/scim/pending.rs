@@ -1,6 +1,7 @@
 //! Managers who arrive after the people that they manage.
 
-use super::document::UserDocument;
+use candor_scim::UserDocument;
+
 use super::matching::UserIdentity;
 use super::provision::reference;
 use crate::decision::Decision;

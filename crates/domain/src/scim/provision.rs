@@ -1,7 +1,7 @@
 //! Decides the change of one person by a SCIM request, with the transitions of an employee.
 
-use super::document::UserDocument;
-use super::error::{ScimError, ScimErrorType};
+use candor_scim::{ScimError, ScimErrorType, UserDocument};
+
 use super::mapping::ScimUser;
 use super::matching::{Refused, UserIdentity};
 use super::targets::{DepartmentTarget, ManagerTarget};

@@ -1,11 +1,7 @@
 //! The SCIM form of a stored person.
 
-use super::custom_mapping::CustomMapping;
-use super::document::{UserDocument, main_address};
-use super::error::ScimError;
-use super::operations::PatchOperation;
-use super::path::ScimPath;
-use super::schemas::CORE;
+use candor_scim::{CORE, CustomMapping, PatchOperation, ScimError, ScimPath, UserDocument, main_address};
+
 use crate::json::{Object, Value};
 use crate::people::{Custom, Employee, Status};
 use crate::time::Timestamp;

@@ -1,18 +1,13 @@
-//! Search: the words of resources, the quality of a match, and the highlights of a hit (decision G, "Search").
+//! Search: the resources that a search covers, their texts and their conditions (decision G, "Search").
 //!
-//! Indexes of stores find candidates by the result of [`words`]; [`SearchQuery::find`] scores them and finds the
-//! highlights. Both split texts into words in the same way, so that all stores return equal hits.
+//! The crate `candor-search-words` splits texts into words, scores the matches of a
+//! [`SearchQuery`](candor_search_words::SearchQuery) and finds the highlights.
 
-mod query;
 mod request;
 mod resources;
-mod words;
 
-pub use crate::page::Score;
-pub use query::{Highlight, MAX_WORDS, QUERY_CHARS, QueryWord, SearchQuery, WordLookup};
 pub use request::{Filter, SearchRequest, required_permissions};
 pub use resources::{SearchHit, Searchable, SearchedResource};
-pub use words::{MAX_WORD_BYTES, TextWord, words};
 
 use strum::{IntoStaticStr, VariantArray};
 

@@ -1,6 +1,8 @@
 //! The parameters of `GET /search`.
 
-use super::{QUERY_CHARS, SearchQuery, Type};
+use candor_search_words::{QUERY_CHARS, SearchQuery};
+
+use super::Type;
 use crate::access::Permission;
 use crate::fields::StringEnum;
 use crate::id::EmployeeId;
@@ -110,7 +112,7 @@ mod tests {
     use super::*;
     use crate::page::{Key, Position, cursor};
     use crate::problem::Code;
-    use crate::search::Score;
+    use candor_search_words::Score;
 
     type Pairs<'a> = &'a [(&'a str, &'a str)];
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use candor_search_words::{Highlight, Score, SearchQuery, each_word};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Serialize, Serializer};
 
-use super::words::each_word;
-use super::{Highlight, Score, SearchQuery, Type};
+use super::Type;
 use crate::decision::Resource;
 use crate::id::EmployeeId;
 use crate::objective::{self, Objective};

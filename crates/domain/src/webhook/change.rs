@@ -1,12 +1,9 @@
 //! Creation, update and secret rotation of subscriptions, and the audit entry of a deletion (§3.4, §4.4, decisions F1
 //! to F6).
 
-use super::custom_headers::{self, HeaderPatch, SealedHeaderPatch};
+use super::custom_headers::{self, CustomHeaders, HeaderPatch, SealedHeaderPatch};
 use super::filter::{FILTER, may_filter};
-use super::{
-    Content, ContentPatch, CustomHeaders, EventFilter, PayloadForm, ReceiverUrl, SealedSecret, Streak,
-    Subscription, Topic, Topics, URL_CHARS, Verdict,
-};
+use super::{Content, ContentPatch, EventFilter, PayloadForm, SealedSecret, Streak, Subscription, Topic, Topics};
 use crate::access::{Caller, PermissionDenied};
 use crate::audit::{AuditDraft, Change, Changes};
 use crate::decision::Decision;
@@ -15,6 +12,7 @@ use crate::fields::{Fields, StringEnum};
 use crate::id::WebhookId;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
+use crate::receiver_url::{ReceiverUrl, URL_CHARS, Verdict};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, Flag, Shape, Whole};
 use crate::time::Timestamp;

@@ -1,10 +1,11 @@
 //! Disabling of subscriptions whose receivers fail or are gone (§3.4, decision F3).
 
-use super::{ReceiverUrl, Subscription};
+use super::Subscription;
 use crate::audit::Target as AuditTarget;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::notification::{Notice, Recipients, Type};
+use crate::receiver_url::ReceiverUrl;
 use crate::time::Timestamp;
 
 /// The reason to disable a subscription (decision F3).

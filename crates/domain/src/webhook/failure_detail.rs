@@ -3,8 +3,8 @@
 use strum::{IntoStaticStr, VariantArray};
 use url::Url;
 
-use super::ReceiverUrl;
 use crate::fields::StringEnum;
+use crate::receiver_url::ReceiverUrl;
 
 /// Length of the longest detail, in characters. A longer target of a redirect is cut.
 pub const DETAIL_CHARS: usize = 500;

@@ -19,7 +19,6 @@ mod schedule;
 mod stats;
 mod streak;
 mod subscribers;
-mod target;
 mod topic;
 
 use schemars::JsonSchema;
@@ -63,7 +62,6 @@ pub use schedule::{MAX_RETRIES, NextStep, NotASchedule, ResumedRetry, Schedule};
 pub use stats::{AttemptCount, DeliveryStats, HourStats, LogFigures, MAX_QUEUED_COUNT, ReasonCount, StatsWindow};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};
-pub use target::{ReceiverUrl, URL_CHARS, Verdict};
 pub use topic::{Topic, Topics};
 
 /// The result of an attempt, and of the newest attempt of a subscription (§2.4, §2.5).

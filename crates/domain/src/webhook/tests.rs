@@ -5,6 +5,7 @@ use crate::access::AccessLevel::Admin;
 use crate::access::tests::unbound;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors};
+use crate::receiver_url::Verdict;
 use crate::refusal::DomainError;
 use ulid::Ulid;
 

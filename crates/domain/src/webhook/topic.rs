@@ -143,9 +143,10 @@ mod tests {
     use crate::access::tests::unbound;
     use crate::access::{AccessLevel, Permission, Permissions};
     use crate::id::WebhookId;
+    use crate::receiver_url::Verdict;
     use crate::refusal::DomainError;
     use crate::webhook::tests::{NOON, object};
-    use crate::webhook::{Draft, Patch, SealedHeaderPatch, Subscription, Verdict};
+    use crate::webhook::{Draft, Patch, SealedHeaderPatch, Subscription};
     use ulid::Ulid;
 
     #[test]

@@ -6,7 +6,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use candor_domain::people::CustomFields;
-use candor_domain::search::SearchQuery;
+use candor_search_words::SearchQuery;
 
 /// Maximum number of allocated bytes per byte of a text.
 const MOST: u64 = 2;

@@ -7,11 +7,10 @@ mod mutate;
 use candor_domain::id::EmployeeId;
 use candor_domain::json::{Object, Value};
 use candor_domain::people::{Draft, Employee, References};
-use candor_domain::scim::{
-    CustomMapping, PatchOperation, Projection, ScimError, ScimPath, ScimUser, StoredUser, UserDocument,
-};
+use candor_domain::scim::{ScimUser, StoredUser};
 use candor_domain::time::Timestamp;
 use candor_domain::ulid::Ulid;
+use candor_scim::{CustomMapping, PatchOperation, Projection, ScimError, ScimPath, UserDocument};
 use candor_test_explore as explore;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::SeedableRng;

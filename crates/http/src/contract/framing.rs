@@ -9,10 +9,10 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, TRANSFER_ENCODING};
 use actix_web::web::Payload;
 use bytes::{Bytes, BytesMut};
-use candor_domain::csv;
 use candor_domain::idempotency::{IdempotencyKey, MAX_KEY_CHARS};
 use candor_domain::json::{self, Value, ValueSize};
 use candor_domain::refusal::DomainError;
+use candor_people_csv as csv;
 use futures_util::StreamExt;
 
 use crate::connection::read_gate::ReadGate;

@@ -2,7 +2,7 @@
 
 use candor_domain::access::Access;
 use candor_domain::problem::Code;
-use candor_domain::scim::ScimError;
+use candor_scim::ScimError;
 use serde_json::{Value, json};
 
 use super::problems::BODY;

@@ -7,9 +7,9 @@ use actix_web::http::header::{CACHE_CONTROL, HeaderValue};
 use actix_web::http::{Method, StatusCode};
 use actix_web::web::Payload;
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::token::MAX_TOKEN_BYTES;
 use candor_domain::json::{Object, Value};
 use candor_service::usecases::backchannel_logout::{self, LogoutResult};
+use candor_tokens::token::MAX_TOKEN_BYTES;
 
 use crate::contract::framing;
 use crate::contract::route::BASE;

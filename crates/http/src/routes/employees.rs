@@ -5,11 +5,11 @@ pub(crate) mod report;
 use std::sync::Arc;
 
 use candor_domain::access::{Access, Permission, QuotaClass};
-use candor_domain::csv;
 use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, Kind};
 use candor_domain::people::personal_data::{DataSourceType, PersonalDataLine, PersonalDataType};
 use candor_domain::people::{self, Employee, MAX_DIRECT_REPORTS, Rehire, Role, Status, StatusFilter};
+use candor_people_csv as csv;
 use candor_service::Services;
 use candor_service::usecases::employees;
 use candor_service::usecases::line_stream::LineStream;

@@ -5,7 +5,7 @@ use candor_domain::access::{Access, QuotaClass};
 use candor_domain::id::{EmployeeId, EmployeeKind, Kind};
 use candor_domain::params::{Param, Params, any};
 use candor_domain::refusal::DomainError;
-use candor_domain::scim::{
+use candor_scim::{
     CORE, LIST_SCHEMA, Projection, ScimError, UserListRequest, list, resource_types, schemas,
     service_provider_config,
 };

@@ -1,6 +1,6 @@
 //! CSV uploads (§4.3, decisions E), with files as common spreadsheet programs write them.
 
-use candor_domain::csv::{MAX_BYTES, MAX_ROWS};
+use candor_people_csv::{MAX_BYTES, MAX_ROWS};
 use futures_util::FutureExt;
 use futures_util::future::{Either, select};
 use serde_json::{Value, json};

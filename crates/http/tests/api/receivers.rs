@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::id::OrganizationId;
-use candor_domain::webhook::{
-    AttemptResponse, Delivery, HealthDelta, ReceiverUrl, Schedule, Subscription, Verdict,
-};
+use candor_domain::receiver_url::{ReceiverUrl, Verdict};
+use candor_domain::webhook::{AttemptResponse, Delivery, HealthDelta, Schedule, Subscription};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{AttemptResult, Claim, Lease, WorkerId};

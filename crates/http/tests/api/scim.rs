@@ -7,7 +7,7 @@ mod rules;
 mod traffic;
 
 use candor_domain::json::{Object, Value as Json};
-use candor_domain::scim::{ScimPath, UserDocument};
+use candor_scim::{ScimPath, UserDocument};
 use serde_json::{Value, json};
 
 use crate::connectors::provider_key;

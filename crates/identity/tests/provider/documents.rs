@@ -2,15 +2,15 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use candor_domain::identity::claims::TokenRules;
-use candor_domain::identity::discovery::{DiscoveryFlaw, ProviderMetadata, discovery_address};
-use candor_domain::identity::flaw::TokenFlaw;
-use candor_domain::identity::key_cache::{KeyCache, KeyPlan};
-use candor_domain::identity::key_set::{KeySet, KeySetFlaw};
-use candor_domain::identity::strict_json::DocumentFlaw;
-use candor_domain::identity::token::SignedToken;
 use candor_domain::time::Timestamp;
 use candor_port_identity::IdentityTransport;
+use candor_tokens::claims::TokenRules;
+use candor_tokens::discovery::{DiscoveryFlaw, ProviderMetadata, discovery_address};
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::key_cache::{KeyCache, KeyPlan};
+use candor_tokens::key_set::{KeySet, KeySetFlaw};
+use candor_tokens::strict_json::DocumentFlaw;
+use candor_tokens::token::SignedToken;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
 

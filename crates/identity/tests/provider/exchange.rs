@@ -1,9 +1,9 @@
 //! Exchange of a code: the form as the provider sees it, and the refusals.
 
-use candor_domain::identity::discovery::ClientAuthentication;
 use candor_domain::identity::fetch_failure::FetchFailure;
 use candor_domain::secret::Secret;
 use candor_port_identity::{CodeExchange, IdentityTransport};
+use candor_tokens::discovery::ClientAuthentication;
 use serde_json::json;
 
 use crate::server::{Answer, ORGANIZATION, Provider, client};

@@ -3,9 +3,9 @@
 use candor_domain::identity::fetch_failure::FetchFailure::{
     self, Closed, Connect, Malformed, NotHttps, NotPublic, Redirect, Status, Timeout, TooLarge,
 };
-use candor_domain::identity::strict_json::MAX_DOCUMENT_BYTES;
 use candor_identity::{IdentityClient, IdentitySettings};
 use candor_port_identity::IdentityTransport;
+use candor_tokens::strict_json::MAX_DOCUMENT_BYTES;
 use tokio::net::TcpListener;
 
 use crate::server::{AMPLE, Answer, ORGANIZATION, Provider, SHORT, client, loopback};

@@ -4,10 +4,11 @@ use candor_domain::access::PermissionDenied;
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
-use candor_domain::scim::{Refused as ScimRefusal, ScimError};
+use candor_domain::scim::Refused as ScimRefusal;
 use candor_fair_share::TooMuchWaits;
 use candor_port_clock::NoRandomness;
 use candor_port_storage::{SlowCause, StorageError, TooSlow};
+use candor_scim::ScimError;
 
 /// Error of a use case.
 #[derive(Debug, thiserror::Error)]

@@ -9,11 +9,11 @@ use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::id::OrganizationId;
 use candor_domain::identity::evidence::ProviderEvidence;
-use candor_domain::identity::key_set::KeySet;
-use candor_domain::identity::strict_json::MAX_SMALL_DOCUMENT_BYTES;
 use candor_fair_share::large_work::{LargeWork, Turn};
 use candor_port_identity::{CodeExchange, FetchFailure, IdentityTransport, ProviderDocument};
 use candor_port_storage::StorageError;
+use candor_tokens::key_set::KeySet;
+use candor_tokens::strict_json::MAX_SMALL_DOCUMENT_BYTES;
 use tokio::time::timeout;
 
 /// Maximum number of requests at the same time. Each holds up to half a MiB while its provider sends.

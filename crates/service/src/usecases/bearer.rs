@@ -7,7 +7,6 @@ use candor_domain::access::{Caller, Tenant};
 use candor_domain::audit::{self, Actor, ActorKind, Origin, Via};
 use candor_domain::id::{EmployeeId, RequestId};
 use candor_domain::identity::bearer::BearerRefusal;
-use candor_domain::identity::claims::TokenSubject;
 use candor_domain::identity::link_decision::{
     CandidateKey, KnownPeople, LinkCandidate, LinkRefusal, LinkSettings, decide_sign_in,
 };
@@ -20,6 +19,7 @@ use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
 use candor_tables::listing::TypedListing;
 use candor_tables::rows;
+use candor_tokens::claims::TokenSubject;
 
 use crate::change::Attempt;
 use crate::context::error::Error;
@@ -134,7 +134,7 @@ async fn find_person(
     let proven_domains: Vec<_> = domains.collect();
     let settings =
         LinkSettings { rule: provider.link_by, proven_domains: &proven_domains, created_at: provider.created_at };
-    let key = match subject.candidate_key(settings) {
+    let key = match settings.candidate_key(subject) {
         Ok(key) => key,
         Err(refusal) => return Ok(Err(refusal)),
     };

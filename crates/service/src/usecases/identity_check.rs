@@ -4,7 +4,6 @@
 use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::discovery::discovery_address;
 use candor_domain::identity::evidence::ProviderEvidence;
 use candor_domain::identity::{IdentityProvider, parse_check};
 use candor_domain::json::Object;
@@ -12,6 +11,7 @@ use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_identity::{FetchFailure, ProviderDocument};
 use candor_port_storage::{Row, Write};
+use candor_tokens::discovery::discovery_address;
 use futures_util::future::join_all;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -10,8 +10,8 @@ use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId, RequestI
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
 use candor_domain::json::{Object, Value};
 use candor_domain::params::Params;
+use candor_domain::receiver_url::{ReceiverUrl, Verdict};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{ReceiverUrl, Verdict};
 use candor_port_clock::{ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::StorageExt;

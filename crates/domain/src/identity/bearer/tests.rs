@@ -1,10 +1,11 @@
-use super::super::claims::TokenSubject;
+use candor_tokens::claims::TokenSubject;
+use ulid::Ulid;
+
 use super::super::tests::{AT, LATER, provider};
 use super::*;
 use crate::access::{Permission, Permissions};
 use crate::id::OrganizationId;
 use crate::people::tests::employee;
-use ulid::Ulid;
 
 const TENANT: Tenant = Tenant::live(OrganizationId::from_ulid(Ulid(1)));
 
@@ -12,7 +13,7 @@ fn claims(issued_at: Timestamp) -> BearerClaims {
     BearerClaims {
         subject: TokenSubject { subject: "00u1".to_owned(), external_id: None, verified_email: None },
         audiences: vec!["api://candor".to_owned()],
-        named_permissions: Permissions::NONE,
+        named_scopes: vec![],
         issued_at,
         expires_at: issued_at.plus_seconds(600),
     }
@@ -98,4 +99,24 @@ fn each_cause_has_a_name_of_its_own() {
     words.sort_unstable();
     words.dedup();
     assert_eq!(words.len(), count);
+}
+
+#[test]
+fn scopes_of_a_token_limit_those_of_the_provider() {
+    let set = |words: &[&str]| Permissions::from_words(words.iter().copied()).unwrap();
+    let of_provider = set(&["objectives:read", "objectives:write", "employees:read"]);
+    let named_in_both: &[&str] = &["openid", "objectives:read", "settings:write", "employees:read", "*"];
+    for (words, free, must_name) in [
+        (&[][..], of_provider, Permissions::NONE),
+        (&["openid", "profile"], of_provider, Permissions::NONE),
+        (&["*"], of_provider, Permissions::NONE),
+        (&["objectives:read"], set(&["objectives:read"]), set(&["objectives:read"])),
+        (&["settings:write"], Permissions::NONE, Permissions::NONE),
+        (named_in_both, set(&["objectives:read", "employees:read"]), set(&["objectives:read", "employees:read"])),
+    ] {
+        let scopes: Vec<String> = words.iter().copied().map(str::to_owned).collect();
+        let effective = |must_name| effective_permissions(of_provider, &scopes, must_name);
+        assert_eq!((effective(false), effective(true)), (free, must_name), "{words:?}");
+    }
+    assert!(!effective_permissions(Permissions::ALL, &[], true).has(Permission::ObjectivesRead));
 }

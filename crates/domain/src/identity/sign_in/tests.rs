@@ -12,7 +12,7 @@ fn metadata(has_issuer_parameter: bool) -> ProviderMetadata {
         token_endpoint: String::new(),
         jwks_uri: String::new(),
         end_session_endpoint: None,
-        client_authentication: super::super::discovery::ClientAuthentication::Basic,
+        client_authentication: candor_tokens::discovery::ClientAuthentication::Basic,
         has_issuer_parameter,
     }
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use candor_scim::CustomMapping;
+
 use super::super::MANUAL;
 use super::super::custom::MAX_KEY_CHARS;
 use super::{Brake, Connector, MAX_MAPPED_KEYS, MAX_RELEASED, SOURCE_CHARS, Type};
@@ -10,7 +12,6 @@ use crate::id::EmployeeKind;
 use crate::json::{Object, Value};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::rule::{self, Checked, Field, List, Nested, OneOf, ReferenceRule, Shape, Text, Whole};
-use crate::scim::CustomMapping;
 use crate::update::Update;
 
 /// Length of the longest SCIM path of a mapping, in characters.

@@ -1,5 +1,6 @@
 //! The newest SCIM requests of a connector, for the administrator who connects a provider.
 
+use candor_scim::{CORE, ENTERPRISE};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -7,7 +8,6 @@ use crate::decision::Resource;
 use crate::id::{ConnectorId, EmployeeId, RequestId, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
-use crate::scim::{CORE, ENTERPRISE};
 use crate::time::Timestamp;
 
 /// Number of newest requests that are kept for each connector and data set.

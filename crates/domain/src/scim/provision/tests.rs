@@ -6,7 +6,8 @@ use crate::id::ConnectorId;
 use crate::json::Object;
 use crate::people::tests::employee;
 use crate::people::{Role, connector};
-use crate::scim::{Candidates, CustomMapping, admit_match, is_visible, remove, resolve_manager};
+use crate::scim::{Candidates, admit_match, is_visible, remove, resolve_manager};
+use candor_scim::CustomMapping;
 use ulid::Ulid;
 
 const AT: Timestamp = Timestamp::from_millis(9_000);
@@ -185,7 +186,7 @@ fn link_of_another_connector_is_replaced_as_a_whole() {
 #[test]
 fn reference_that_cannot_be_applied_is_an_issue() {
     let hr = hr(5);
-    let enterprise = super::super::ENTERPRISE;
+    let enterprise = candor_scim::ENTERPRISE;
     let user = user(&format!(r#","{enterprise}":{{"department":"Care","manager":{{"value":"boss-1"}}}}"#));
     let (old, wanted) = (EmployeeId::from_ulid(Ulid(8)), EmployeeId::from_ulid(Ulid(9)));
     let department = DepartmentId::from_ulid(Ulid(3));
@@ -356,7 +357,7 @@ fn arriving_manager_is_set_unless_they_report_to_the_person() {
 #[test]
 fn mapped_attribute_is_a_custom_field() {
     let hr = hr(5);
-    let path = format!("{}:employeeNumber", super::super::ENTERPRISE);
+    let path = format!("{}:employeeNumber", candor_scim::ENTERPRISE);
     let mappings = [CustomMapping::parse("badge", &path).unwrap()];
     let user = read(r#","employeeNumber":4711"#, &mappings);
     let creation = input(&hr, &user, None).decide().unwrap();

@@ -1,7 +1,7 @@
 //! Schemas of SCIM: users, changes of users and documents about the service. The attributes are those that the
 //! domain publishes at `/Schemas`; other attributes are kept and returned as sent.
 
-use candor_domain::scim::{CORE, ENTERPRISE, MAX_OPERATIONS, MAX_PAGE, schemas};
+use candor_scim::{CORE, ENTERPRISE, MAX_OPERATIONS, MAX_PAGE, schemas};
 use serde_json::{Map, Value, json};
 
 use super::shapes::reference_to;

@@ -1,6 +1,6 @@
 //! CSV upload of employees: request body and report.
 
-use candor_domain::csv::Report;
+use candor_people_csv::Report;
 use serde_json::{Value, json};
 
 use crate::contract::schema::shapes::describe;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use candor_domain::audit::Origin;
-use candor_domain::identity::claims::LOGOUTS_PER_MINUTE;
 use candor_service::Services;
 use candor_service::usecases::bearer;
+use candor_tokens::claims::LOGOUTS_PER_MINUTE;
 use serde_json::{Value, json};
 
 use super::{SUBJECT, TokenStage, status_of, token};

@@ -5,8 +5,8 @@ use std::sync::Weak;
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::KeyHash;
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::key_set::KeySet;
-use candor_domain::identity::token::PackedToken;
+use candor_tokens::key_set::KeySet;
+use candor_tokens::token::PackedToken;
 
 /// A token with a valid signature of a provider.
 #[derive(Debug)]

@@ -4,10 +4,10 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::hash;
 use candor_domain::id::IdentityProviderId;
 use candor_domain::identity::bearer::{BearerRefusal, MAX_TOKEN_AUDIENCES};
-use candor_domain::identity::claims::LogoutClaims;
-use candor_domain::identity::flaw::TokenFlaw;
-use candor_domain::identity::token::SignedToken;
 use candor_port_storage::StorageError;
+use candor_tokens::claims::LogoutClaims;
+use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::token::SignedToken;
 
 use crate::context::services::Services;
 

@@ -12,13 +12,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::access::{AdminContext, Permission};
-use candor_domain::csv::{self, File, Plan, Report, RowOutcome, RowRejection, UnreadableFile, UploadRequest};
 use candor_domain::fields::Reference;
 use candor_domain::id::ConnectorKind;
 use candor_domain::params::Params;
 use candor_domain::people::Connector;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
+use candor_people_csv::{
+    self as csv, File, Plan, Report, RowOutcome, RowRejection, UnreadableFile, UploadRequest,
+};
 use candor_port_storage::StorageExt;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};

@@ -15,8 +15,8 @@ mod write;
 use candor_domain::access::Tenant;
 use candor_domain::id::ConnectorId;
 use candor_domain::people::Connector;
-use candor_domain::scim::CustomMapping;
 use candor_port_storage::Version;
+use candor_scim::CustomMapping;
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;

@@ -4,13 +4,12 @@ use candor_domain::id::EmployeeId;
 use candor_domain::json::{Object, Value};
 use candor_domain::people::Employee;
 use candor_domain::people::connector::ScimLink;
-use candor_domain::scim::filter::{UserCondition, UserFilter};
-use candor_domain::scim::{
-    LIST_SCHEMA, Projection, ScimError, UserCursor, UserListRequest, UserListStart, is_visible,
-};
+use candor_domain::scim::{is_visible, selects};
 use candor_domain::text::address_key;
 use candor_port_storage::StorageExt;
 use candor_port_storage::provisioning::{PeopleStart, VisiblePeople};
+use candor_scim::filter::{UserCondition, UserFilter};
+use candor_scim::{LIST_SCHEMA, Projection, ScimError, UserCursor, UserListRequest, UserListStart};
 use candor_tables::read::LookupColumn;
 use candor_tables::rows;
 
@@ -227,7 +226,7 @@ impl ScimContext {
     async fn named_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, Error> {
         let mut users = self.users_named(services, &request.filter).await?;
         let manager = self.manager_of_filter(services, &request.filter).await?;
-        users.retain(|user| request.filter.selects(&user.person.value, user.live_link(self.connector), manager));
+        users.retain(|user| selects(&request.filter, &user.person.value, user.live_link(self.connector), manager));
         users.sort_by_key(|user| user.person.value.id);
         let total = users.len();
         let skipped_count = match &request.start {

@@ -5,11 +5,12 @@ use candor_domain::json::Object;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::SyncIssue;
 use candor_domain::scim::{
-    IdentifierHolders, PatchOperation, Projection, ProvisionedUser, ProvisioningInput, ScimError, ScimUser,
-    UserDocument, WriteKind, admit_match, remove as decide_removal,
+    IdentifierHolders, ProvisionedUser, ProvisioningInput, ScimUser, WriteKind, admit_match,
+    remove as decide_removal,
 };
 use candor_domain::text::address_key;
 use candor_domain::time::Timestamp;
+use candor_scim::{PatchOperation, Projection, ScimError, UserDocument};
 
 use super::arrival::{Arrival, new_names};
 use super::change::{ScimChange, StoredRows, version_after};

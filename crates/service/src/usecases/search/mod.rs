@@ -12,12 +12,11 @@ use std::sync::Arc;
 
 use candor_domain::page::{Key, Page, Position};
 use candor_domain::params::Params;
-use candor_domain::search::{
-    Score, SearchHit, SearchQuery, SearchRequest, Searchable, Type, WordLookup, required_permissions,
-};
+use candor_domain::search::{SearchHit, SearchRequest, Searchable, Type, required_permissions};
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_port_storage::StorageExt;
 use candor_search_index::{DocumentKey, IndexQuery, Segment, VisibleTerms};
+use candor_search_words::{Score, SearchQuery, WordLookup};
 use candor_tables::flat::Stored;
 use candor_tables::listing::TypedListing;
 use candor_tables::rows::search as rows;

@@ -4,13 +4,13 @@ use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditDraft, Change, Origin};
 use candor_domain::id::{IdentityProviderId, RequestId};
 use candor_domain::identity::IdentityProvider;
-use candor_domain::identity::claims::{IdClaims, IdExpectation};
 use candor_domain::identity::sign_in::{SignInRefusal, SignInResponse, SignInState};
-use candor_domain::identity::token::SignedToken;
-use candor_domain::identity::token_response::TokenResponse;
 use candor_domain::secret::Secret;
 use candor_port_identity::CodeExchange;
 use candor_port_storage::{ChangeSet, StorageExt};
+use candor_tokens::claims::{IdClaims, IdExpectation};
+use candor_tokens::token::SignedToken;
+use candor_tokens::token_response::TokenResponse;
 
 use super::session::begin_session;
 use super::{open_browser, open_state, redirect_uri};

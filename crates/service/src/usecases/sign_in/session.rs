@@ -3,7 +3,6 @@
 
 use candor_domain::access::api_key::{ApiKey, generate_code};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft};
-use candor_domain::identity::claims::IdClaims;
 use candor_domain::identity::link_decision::{
     KnownPeople, LinkCandidate, LinkRefusal, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
 };
@@ -19,6 +18,7 @@ use candor_port_storage::change::RowKey;
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
 use candor_tables::flat::Stored;
 use candor_tables::rows;
+use candor_tokens::claims::IdClaims;
 
 use super::callback::SignIn;
 use crate::change::Attempt;
@@ -97,7 +97,7 @@ async fn find_account(
         let decision = decide_sign_in(settings, KnownPeople::Linked(linked_person));
         return Ok(decision.map(|decision| Account { link, person, decision }));
     }
-    let key = match claims.subject.candidate_key(settings) {
+    let key = match settings.candidate_key(&claims.subject) {
         Ok(key) => key,
         Err(refusal) => return Ok(Err(refusal)),
     };

@@ -7,11 +7,10 @@ mod rekey;
 use candor_domain::id::{DeliveryId, WebhookId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
+use candor_domain::receiver_url::{ReceiverUrl, Verdict};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
-    CustomHeaders, Delivery, DeliveryFilter, Draft, Filter, Patch, ReceiverUrl, Subscription, Verdict,
-};
+use candor_domain::webhook::{CustomHeaders, Delivery, DeliveryFilter, Draft, Filter, Patch, Subscription};
 use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write};
 use candor_tables::rows;
 use tokio::sync::OnceCell;

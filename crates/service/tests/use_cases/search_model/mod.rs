@@ -5,7 +5,8 @@ mod stage;
 
 use candor_domain::id::EmployeeId;
 use candor_domain::observation::Observation;
-use candor_domain::search::{SearchQuery, Searchable};
+use candor_domain::search::Searchable;
+use candor_search_words::SearchQuery;
 use candor_service::runtime::search_index;
 
 use self::stage::{Filter, SearchTest};

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 
 use candor_domain::catalog::Department;
-use candor_domain::csv::{Plan, PlannedStep};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::Event;
 use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::Subscribers;
+use candor_people_csv::{Plan, PlannedStep};
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, Version, Write};
 
 use super::load::LoadedRows;

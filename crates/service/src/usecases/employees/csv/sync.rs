@@ -1,11 +1,11 @@
 //! Records the result of an upload at its connector (decisions G).
 
 use candor_domain::access::AdminContext;
-use candor_domain::csv::{Report, UnreadableFile};
 use candor_domain::id::ConnectorId;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::Sync;
 use candor_domain::time::Timestamp;
+use candor_people_csv::{Report, UnreadableFile};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 
 use super::Upload;

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use bytes::Bytes;
-use candor_domain::csv::{CellCounter, Report};
+use candor_people_csv::{CellCounter, Report};
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;
@@ -67,8 +67,8 @@ impl Write for ReportBody<'_> {
 mod tests {
     use std::collections::HashSet;
 
-    use candor_domain::csv::{self, File, PlanOptions, StoredRows};
     use candor_domain::time::Timestamp;
+    use candor_people_csv::{self as csv, File, PlanOptions, StoredRows};
 
     use super::*;
 
