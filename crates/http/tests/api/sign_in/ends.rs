@@ -35,7 +35,7 @@ async fn end(world: &TestApi, stage: &Stage, session: &Value, how: &str) {
 }
 
 /// Makes the person of a stage an org admin whose sessions have the admin level.
-async fn admin_stage(world: &TestApi) -> (Stage, Value) {
+pub(crate) async fn admin_stage(world: &TestApi) -> (Stage, Value) {
     let stage = Stage::begin(world, json!({"admin_sessions": true})).await;
     // The last active org admin keeps status and role.
     person(world, "boss", "org_admin", None).await;
