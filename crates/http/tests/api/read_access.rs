@@ -1,9 +1,11 @@
 //! Values of a resource outside of GET are shown with the access that GET of the resource needs (decisions F6, G).
 
-use candor_domain::access::{Access, AccessLevel, Environment, Permission, Permissions};
-use candor_domain::audit::{ACTIONS, Target};
+use candor_domain::access::{Access, AccessLevel, AdminContext, Environment, Permission, Permissions};
+use candor_domain::audit::{ACTIONS, Actor, AuditDraft, Changes, Origin, Target};
 use candor_domain::event::{EventData, EventType};
 use candor_domain::fields::StringEnum;
+use candor_domain::id::AuditId;
+use candor_domain::time::Timestamp;
 use candor_http::table::{Method, ROUTES};
 use serde_json::{Value, json};
 
@@ -13,7 +15,7 @@ use crate::stores::every_store;
 use crate::support::TestApi;
 
 /// Kinds of targets, and the route that shows one.
-const SHOWN_BY: [(&str, &str); 21] = [
+const SHOWN_BY: [(&str, &str); 23] = [
     ("api_key", "/api-keys/{id}"),
     ("assignment", "/assignments/{id}"),
     ("attribute", "/attributes/{id}"),
@@ -26,11 +28,13 @@ const SHOWN_BY: [(&str, &str); 21] = [
     ("identity_link", "/identity-providers/{id}/links"),
     ("identity_provider", "/identity-providers/{id}"),
     ("invitation", "/employees/{id}/invitation"),
+    ("legal_hold", "/employees/{id}/legal-hold"),
     ("message", "/conversations/{id}/messages/{message_id}"),
     ("notification", "/notifications"),
     ("objective", "/employee-objectives/{id}"),
     ("observation", "/observations/{id}"),
     ("organization", "/organization"),
+    ("personal_data", "/employees/{id}/personal-data"),
     ("retention_run", "/retention/runs/{id}"),
     ("summary", "/summaries/{id}"),
     ("sync_issue", "/connectors/{id}/sync-issues"),
@@ -46,20 +50,50 @@ fn access_of_get(kind: &str) -> Access {
 
 #[test]
 fn read_access_of_a_target_is_that_of_get() {
-    let needs = |access: Access| (access.required_scope(), access.admin_context(), access.needs_full_sight());
     for (kind, path) in SHOWN_BY {
         let target = Target { kind: kind.to_owned(), id: "x".to_owned() };
         assert_eq!(needs(target.read_access()), needs(access_of_get(kind)), "{kind} {path}");
     }
-    for action in ACTIONS {
-        let family = match action.split('.').next().unwrap() {
-            "retention" => "retention_run",
-            "session" => "api_key",
-            "test_data" => "organization",
-            family => family,
+}
+
+/// Returns what a caller needs for an access, without the environment.
+fn needs(access: Access) -> (Option<Permission>, Option<Permission>, Option<AdminContext>, bool) {
+    (access.required_scope(), access.other_scope(), access.admin_context(), access.needs_full_sight())
+}
+
+#[test]
+fn values_of_each_action_need_the_access_of_get() {
+    for (action, shown) in ACTIONS {
+        // The values of an entry about a person may show something else, so the target does not matter.
+        let entry = AuditDraft {
+            action,
+            target: Target { kind: "employee".to_owned(), id: "emp_1".to_owned() },
+            changes: Changes::new(),
+            comment: None,
         };
-        assert!(SHOWN_BY.iter().any(|(kind, _)| *kind == family), "no route shows the target of {action}");
+        let id = AuditId::from_bytes([1; 16]);
+        let at = Timestamp::from_millis(1);
+        let entry = entry.into_entry(id, at, Actor::system("test"), None, Origin::default());
+        assert_eq!(needs(entry.read_access()), needs(access_of_get(shown)), "{action} shows {shown}");
     }
+    // Actions on people whose values a reader of people may see. All others show something else.
+    let of_people: Vec<_> =
+        ACTIONS.iter().filter(|(_, shown)| *shown == "employee").map(|(action, _)| *action).collect();
+    let expected_actions = [
+        "employee.accept_invitation",
+        "employee.change_sign_in_address",
+        "employee.create",
+        "employee.deactivate",
+        "employee.invite",
+        "employee.link",
+        "employee.manage",
+        "employee.reactivate",
+        "employee.rehire",
+        "employee.release",
+        "employee.update",
+        "notification.read_all",
+    ];
+    assert_eq!(of_people, expected_actions);
 }
 
 /// Returns the kind of the resource in events; `None` for events without one.
