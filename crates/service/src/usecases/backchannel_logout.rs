@@ -139,8 +139,7 @@ impl LogoutRequest<'_> {
         let Some(person) = person else { return Ok(()) };
         if self.claims.session_id.is_none() {
             // They are revoked, and not compared with the time of issue, which is one of the provider's clock.
-            let page = PageRequest { limit: READ_SESSIONS_OF_PERSON, after: None };
-            let sessions = rows::api_keys::sessions_of(person.value.id, true, &page);
+            let sessions = rows::api_keys::valid_sessions_of(person.value.id, at, READ_SESSIONS_OF_PERSON);
             let sessions = self.services.store.entries(self.tenant, sessions).await?;
             self.end_sessions(sessions, logout, at)?;
         }
