@@ -215,6 +215,77 @@ async fn events_of_a_family_need_the_context_of_get() {
     }
 }
 
+/// Creates an objective and a summary about a person with a manager, and a message to a participant. Returns the id of
+/// the conversation.
+async fn notify(world: &TestApi, report: &str, participant: &str) -> String {
+    let objective = json!({"owner_id": report, "title": "SECRET aim", "period_start": "2026-04-01",
+                           "period_end": "2026-06-30"});
+    let objective = world.made("/v1/employee-objectives", objective).await;
+    let summary = json!({"employee_id": report, "title": "SECRET half", "body": "SECRET body"});
+    let summary = world.made("/v1/summaries", summary).await;
+    for path in [format!("/v1/employee-objectives/{objective}/submit"), format!("/v1/summaries/{summary}/submit")]
+    {
+        let response = world.post(&path, json!({})).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+    }
+    let talk = json!({"title": "SECRET talk", "participant_ids": [report, participant]});
+    let talk = world.made("/v1/conversations", talk).await;
+    let message = json!({"author_id": report, "body": "SECRET message"});
+    world.made(&format!("/v1/conversations/{talk}/messages"), message).await;
+    talk
+}
+
+#[tokio::test]
+async fn notification_hides_a_target_that_its_reader_lost() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let manager = person(world, "mia", "manager", None).await;
+        let next_manager = person(world, "max", "manager", None).await;
+        let report = person(world, "sam", "employee", Some(&manager)).await;
+        let participant = person(world, "pia", "employee", None).await;
+        let talk = notify(world, &report, &participant).await;
+        let reviews = ["objective.submitted", "summary.pending_review"];
+        let cases = [(&manager, &reviews[..]), (&participant, &["conversation.message"][..])];
+        let notices = async |key: &str, recipient: &str| {
+            let path = format!("/v1/notifications?sort=created_at&filter[recipient_id]={recipient}");
+            let response = world.bare("GET", &path).key(key).send().await;
+            assert_eq!(response.status, 200, "{}", response.text());
+            response.json()["data"].as_array().unwrap().clone()
+        };
+        for (recipient, types) in cases {
+            let key = key_for(world, recipient, AccessLevel::Standard).await;
+            let list = notices(&key, recipient).await;
+            assert_eq!(list.iter().map(|notice| notice["type"].as_str().unwrap()).collect::<Vec<_>>(), types);
+            let shows_all = |notice: &Value| notice["title"].is_string() && notice["target"]["id"].is_string();
+            assert!(list.iter().all(shows_all), "{list:?} on {}", shared.name);
+        }
+        let move_report = json!({"manager_id": next_manager});
+        assert_eq!(world.patch(&format!("/v1/employees/{report}"), move_report).await.status, 200);
+        let expulsion = json!({"participant_ids": [report, next_manager]});
+        let expulsion = world.patch(&format!("/v1/conversations/{talk}"), expulsion).await;
+        assert_eq!(expulsion.status, 200, "{}", expulsion.text());
+        for (recipient, types) in cases {
+            let key = key_for(world, recipient, AccessLevel::Standard).await;
+            let list = notices(&key, recipient).await;
+            assert_eq!(list.len(), types.len(), "{list:?} on {}", shared.name);
+            for notice in list {
+                let hides_all = |notice: &Value| {
+                    let texts = [&notice["title"], &notice["body"], &notice["target"]["id"]];
+                    texts.into_iter().all(Value::is_null) && notice["target"]["type"].is_string()
+                };
+                assert!(hides_all(&notice), "{notice} on {}", shared.name);
+                let path = format!("/v1/notifications/{}/read", notice["id"].as_str().unwrap());
+                for _ in 0..2 {
+                    let read = world.bare("POST", &path).key(&key).json(&json!({})).send().await;
+                    assert!(read.status == 200 && hides_all(&read.json()), "{} on {}", read.text(), shared.name);
+                }
+            }
+            let list = notices(&world.admin, recipient).await;
+            assert!(list.iter().all(|notice| notice["title"].is_string()), "a key of the organization: {list:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn notification_shows_its_texts_with_the_access_of_get() {
     for shared in every_store().await {
