@@ -33,7 +33,7 @@ export const signIn = {
   checkToken: "Check with a token", token: "Token",
   tokenHint: "An access token proves its audience, the first sign-in proves the client id. The token is not stored.",
   tokenText: "Paste a token that the provider has issued for this client a moment ago. Until then, let the provider add " +
-    "the id at the end of the redirect URI (idp_…) to its tokens, as the claim candor_provider, as a role or as a scope.",
+    "the id at the end of the redirect URI (idp_…) to its tokens, as the claim candor_provider or as a role.",
   allRight: "No problem", problems: (/** @type {number} */ count) => (count === 1 ? "1 problem" : `${count} problems`),
   keys: (/** @type {number} */ count) => (count === 1 ? "1 key that verifies tokens" : `${count} keys that verify tokens`),
   confirmedIssuer: "Confirmed issuer", notConfirmed: "The provider's description does not confirm it",

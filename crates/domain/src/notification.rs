@@ -151,16 +151,27 @@ pub struct VisibleNotification<'a> {
     #[serde(rename = "type", serialize_with = "as_word")]
     #[schemars(with = "OpenWord<Type>")]
     pub kind: Type,
-    /// One line of text, for display. Null for a key that may not read the target.
+    /// One line of text, for display. Null for a key that may not read the target, or does not see it.
     pub title: Option<&'a str>,
-    /// Further text, for example a reason. May be empty. Null for a key that may not read the target.
+    /// Further text, for example a reason. May be empty. Null for a key that may not read the target, or does not see it.
     pub body: Option<&'a str>,
     /// Resource that the notification links to.
-    pub target: &'a Target,
+    pub target: VisibleTarget<'a>,
     /// Time of the notification.
     pub created_at: Timestamp,
     /// Time at which the notification was first marked as read. Null if unread.
     pub read_at: Option<Timestamp>,
+}
+
+/// The resource that a notification links to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(inline, title = "NotificationTarget")]
+pub struct VisibleTarget<'a> {
+    /// Kind of resource, for example `objective`.
+    #[serde(rename = "type")]
+    pub kind: &'a str,
+    /// Id of the resource. Null for a key that does not see the resource, or no longer sees it.
+    pub id: Option<&'a str>,
 }
 
 /// Retention of a notification after it was read, in days.
@@ -209,18 +220,22 @@ impl Notification {
         caller.bound_to().is_none_or(|own| own == self.recipient_id)
     }
 
-    /// Returns the notification as the caller sees it. A caller who may not read the target gets no texts, because
-    /// the texts quote the target.
+    /// Returns the notification as the caller sees it. `is_target_visible` is `false` if the caller is no reader of the
+    /// target, for example because its person has a new manager. Such a caller gets neither the texts, which quote the
+    /// target, nor its id. A caller who may not read the kind of the target gets no texts.
     #[must_use]
-    pub fn shown_to(&self, caller: &Caller) -> VisibleNotification<'_> {
-        let has_texts = self.target.read_access().check(caller).is_ok();
+    pub fn shown_to(&self, caller: &Caller, is_target_visible: bool) -> VisibleNotification<'_> {
+        let has_texts = is_target_visible && self.target.read_access().check(caller).is_ok();
         VisibleNotification {
             id: self.id,
             recipient_id: self.recipient_id,
             kind: self.kind,
             title: has_texts.then_some(&*self.title),
             body: has_texts.then_some(&*self.body),
-            target: &self.target,
+            target: VisibleTarget {
+                kind: &self.target.kind,
+                id: is_target_visible.then_some(self.target.id.as_str()),
+            },
             created_at: self.created_at,
             read_at: self.read_at,
         }

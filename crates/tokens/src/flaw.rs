@@ -72,8 +72,8 @@ pub enum TokenFlaw {
     AuthenticationTime,
     /// The token does not name the provider that it shall prove values for.
     #[error(
-        "the token does not name this identity provider: add its id (idp_…) to the tokens as the claim candor_provider, as \
-         a role or as a scope"
+        "the token does not name this identity provider: add its id (idp_…) to the tokens as the claim candor_provider, or \
+         as a role"
     )]
     UnnamedProvider,
     /// The nonce is not that of the sign-in.

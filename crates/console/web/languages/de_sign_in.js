@@ -33,7 +33,7 @@ export const signIn = {
   checkToken: "Mit einem Token prüfen", token: "Token",
   tokenHint: "Ein Access-Token beweist seine Audience, die erste Anmeldung beweist die Client-Id. Das Token wird nicht gespeichert.",
   tokenText: "Fügen Sie ein Token ein, das der Anbieter gerade für diesen Client ausgestellt hat. Lassen Sie den Anbieter bis dahin die Id am " +
-    "Ende der Redirect URI (idp_…) in seine Token schreiben, als Claim candor_provider, als Rolle oder als Scope.",
+    "Ende der Redirect URI (idp_…) in seine Token schreiben, als Claim candor_provider oder als Rolle.",
   allRight: "Kein Problem", problems: (/** @type {number} */ count) => (count === 1 ? "1 Problem" : `${count} Probleme`),
   keys: (/** @type {number} */ count) => (count === 1 ? "1 Schlüssel, der Token bestätigt" : `${count} Schlüssel, die Token bestätigen`),
   confirmedIssuer: "Bestätigter Issuer", notConfirmed: "Die Beschreibung des Anbieters bestätigt ihn nicht",

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::authority::outlasts;
-use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permission, Permissions};
+use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permissions};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};
 use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, KeyKind};
@@ -120,16 +120,6 @@ pub struct ApiKey {
 }
 
 impl ApiKey {
-    /// Returns `true` if a response of many lines that began with this key may go on. `networks` are the networks of
-    /// the key at the start. The key must be neither revoked nor expired, must still be usable from all of `networks`,
-    /// and must still have admin level and one of `scopes`.
-    #[must_use]
-    pub fn may_continue(&self, scopes: &[Permission], networks: &AllowedNetworks, at: Timestamp) -> bool {
-        let has_scope = scopes.iter().any(|scope| self.scopes.has(*scope));
-        let is_usable = self.is_valid(at) && self.allowed_networks.cover(networks);
-        is_usable && self.access_level == AccessLevel::Admin && has_scope
-    }
-
     /// Returns `true` if the key is neither revoked nor expired.
     #[must_use]
     pub fn is_valid(&self, at: Timestamp) -> bool {

@@ -66,6 +66,15 @@ impl Asker {
     }
 }
 
+impl Caller {
+    /// Returns `true` if this caller ends no earlier than its key did at the start of a request. A request that gives access
+    /// could otherwise give it beyond the new end, for example of a secret that was rotated meanwhile (decision B7).
+    #[must_use]
+    pub fn has_kept_end_of(&self, earlier: &Self) -> bool {
+        !outlasts(earlier.expires_at, self.expires_at)
+    }
+}
+
 /// Text that stands for the end of a key that never expires.
 const ENDLESS: &str = "-";
 

@@ -2,6 +2,7 @@
 
 use super::EventType;
 use crate::access::{AdminContext, Caller, Permission, PermissionDenied};
+use crate::export::ExportedResource;
 use crate::fields::StringEnum;
 
 impl EventType {
@@ -13,8 +14,8 @@ impl EventType {
 }
 
 impl Caller {
-    /// Requires the access that GET of the resource in events of this type needs (decision F9). A key that may
-    /// export the organization has the scopes of all resources, because the export contains them.
+    /// Requires the access that GET of the resource in events of this type needs (decision F6). A key that may
+    /// export the organization needs no scope of the families that an export contains.
     ///
     /// # Errors
     /// [`PermissionDenied::MissingScope`] and the errors of [`Caller::require_admin`].
@@ -22,7 +23,9 @@ impl Caller {
         self.may_hear_of(kind)?;
         let exports = self.require(Permission::ExportsRead).is_ok()
             && self.require_admin(AdminContext::Organization).is_ok();
-        kind.needed_scope().filter(|_| !exports).map_or(Ok(()), |scope| self.require(scope))
+        let is_exported =
+            |scope| exports && ExportedResource::ALL.iter().any(|resource| resource.read_scope() == scope);
+        kind.needed_scope().filter(|scope| !is_exported(*scope)).map_or(Ok(()), |scope| self.require(scope))
     }
 
     /// Requires the access for events of this type without their resource, as deliveries of thin subscriptions

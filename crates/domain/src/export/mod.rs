@@ -8,7 +8,7 @@ pub use lines::{ExportCheckpoint, ExportCounts, ExportEnd, ExportHeader, ExportL
 
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::Tenant;
+use crate::access::{Permission, Tenant};
 use crate::fields::StringEnum;
 use crate::params::{self, Param, Params, ValueForm};
 use crate::problem::ValueError;
@@ -52,6 +52,19 @@ impl ExportedResource {
             Self::Assignments => "assignment",
             Self::Departments => "department",
             Self::Attributes => "attribute",
+        }
+    }
+
+    /// Returns the scope that GET of this resource needs.
+    #[must_use]
+    pub const fn read_scope(self) -> Permission {
+        match self {
+            Self::Employees | Self::Departments => Permission::EmployeesRead,
+            Self::Observations | Self::Attributes => Permission::ObservationsRead,
+            Self::EmployeeObjectives | Self::ManagerObjectives | Self::CheckIns => Permission::ObjectivesRead,
+            Self::Summaries => Permission::SummariesRead,
+            Self::Conversations | Self::Messages => Permission::ConversationsRead,
+            Self::Assignments => Permission::AssignmentsRead,
         }
     }
 

@@ -15,8 +15,8 @@ const TOKEN: Field<Text> = Field::with_about(
     "token",
     rule::text(1..=MAX_TOKEN_BYTES),
     "An access token of the provider, which proves its audiences once a domain of the provider is proven. It has the id of \
-     the provider (`idp_…`) in the claim `candor_provider`, `roles`, `scope` or `scp`. A sign-in proves the client id. The \
-     token is not stored. Without it, only domains are proven.",
+     the provider (`idp_…`) in the claim `candor_provider` or `roles`. A sign-in proves the client id. The token is not \
+     stored. Without it, only domains are proven.",
 );
 
 /// Reads the fields of a check. Returns the token.

@@ -20,7 +20,7 @@ use crate::time::Timestamp;
 pub const SESSION_CODE_SECONDS: i64 = 60;
 /// Number of sessions of a person that may be valid at one time. A further sign-in ends the oldest one.
 pub const MAX_SESSIONS_OF_PERSON: u16 = 20;
-/// Number of the newest sessions of a person that are read where sessions end. Concurrent sign-ins can begin more than may be
+/// Number of valid sessions of a person that are read where sessions end. Concurrent sign-ins can begin more than may be
 /// valid, and the next sign-in or logout ends them too.
 pub const READ_SESSIONS_OF_PERSON: u16 = 3 * MAX_SESSIONS_OF_PERSON;
 /// Time after its end for which a session stays in the list of API keys, in seconds: 30 days.
@@ -148,6 +148,13 @@ impl ApiKey {
         };
         let audit = AuditDraft::new(&state, "session.begin");
         Ok((state, audit))
+    }
+
+    /// Returns the end of a session that is not revoked; `None` for a revoked session and for other keys.
+    #[must_use]
+    pub fn session_end(&self) -> Option<Timestamp> {
+        let is_lasting = self.kind == ApiKeyKind::Session && self.revoked_at.is_none();
+        self.expires_at.filter(|_| is_lasting)
     }
 
     /// Returns `true` if a session ended so long ago that it leaves the list of API keys.

@@ -32,7 +32,11 @@ fn texts_of_a_notification_need_read_access_to_its_target() {
         };
         let id = NotificationId::from_ulid(Ulid(2));
         let notification = notice.for_recipient(id, person, Timestamp::from_millis(5));
-        let visible_notification = notification.shown_to(caller);
+        let hidden_notification = notification.shown_to(caller, false);
+        assert_eq!((hidden_notification.title, hidden_notification.body), (None, None));
+        assert_eq!(hidden_notification.target, VisibleTarget { kind, id: None });
+        let visible_notification = notification.shown_to(caller, true);
+        assert_eq!(visible_notification.target, VisibleTarget { kind, id: Some("x") });
         assert_eq!(visible_notification.title.is_some(), visible_notification.body.is_some());
         visible_notification.title.is_some()
     };

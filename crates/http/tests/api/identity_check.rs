@@ -313,11 +313,15 @@ async fn token_that_does_not_name_the_provider_proves_nothing() {
         world.providers.serve();
         let (path, provider) = create(world, &world.admin, None).await;
         world.providers.publish("acme.example", provider["domains"][0]["txt_record"].as_str().unwrap());
+        let id = provider["id"].as_str().unwrap();
         // Each user of a company has such tokens, also one with an organization and a domain of their own.
         for mut claims in [
             json!({}),
             json!({"email": "ada@acme.example", "email_verified": true}),
             json!({"roles": ["idp_01ARZ3NDEKTSV4RRFFQ69G5FAV"]}),
+            // Scopes that a user requests. Some issuers write unknown ones into tokens.
+            json!({"scope": format!("openid {id}")}),
+            json!({"scp": [id]}),
         ] {
             claims["aud"] = json!("api://candor");
             claims["azp"] = json!("0oa1");

@@ -36,6 +36,7 @@ mod invitation_page;
 mod isolation;
 mod kept_by_hold;
 mod key_bounds;
+mod key_ends;
 mod key_networks;
 mod keyed_texts;
 mod large_bodies;

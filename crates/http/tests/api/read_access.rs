@@ -1,9 +1,11 @@
 //! Values of a resource outside of GET are shown with the access that GET of the resource needs (decisions F6, G).
 
-use candor_domain::access::{Access, AccessLevel, Environment, Permission, Permissions};
-use candor_domain::audit::{ACTIONS, Target};
+use candor_domain::access::{Access, AccessLevel, AdminContext, Environment, Permission, Permissions};
+use candor_domain::audit::{ACTIONS, Actor, AuditDraft, Changes, Origin, Target};
 use candor_domain::event::{EventData, EventType};
 use candor_domain::fields::StringEnum;
+use candor_domain::id::AuditId;
+use candor_domain::time::Timestamp;
 use candor_http::table::{Method, ROUTES};
 use serde_json::{Value, json};
 
@@ -13,7 +15,7 @@ use crate::stores::every_store;
 use crate::support::TestApi;
 
 /// Kinds of targets, and the route that shows one.
-const SHOWN_BY: [(&str, &str); 21] = [
+const SHOWN_BY: [(&str, &str); 23] = [
     ("api_key", "/api-keys/{id}"),
     ("assignment", "/assignments/{id}"),
     ("attribute", "/attributes/{id}"),
@@ -26,11 +28,13 @@ const SHOWN_BY: [(&str, &str); 21] = [
     ("identity_link", "/identity-providers/{id}/links"),
     ("identity_provider", "/identity-providers/{id}"),
     ("invitation", "/employees/{id}/invitation"),
+    ("legal_hold", "/employees/{id}/legal-hold"),
     ("message", "/conversations/{id}/messages/{message_id}"),
     ("notification", "/notifications"),
     ("objective", "/employee-objectives/{id}"),
     ("observation", "/observations/{id}"),
     ("organization", "/organization"),
+    ("personal_data", "/employees/{id}/personal-data"),
     ("retention_run", "/retention/runs/{id}"),
     ("summary", "/summaries/{id}"),
     ("sync_issue", "/connectors/{id}/sync-issues"),
@@ -46,20 +50,50 @@ fn access_of_get(kind: &str) -> Access {
 
 #[test]
 fn read_access_of_a_target_is_that_of_get() {
-    let needs = |access: Access| (access.required_scope(), access.admin_context(), access.needs_full_sight());
     for (kind, path) in SHOWN_BY {
         let target = Target { kind: kind.to_owned(), id: "x".to_owned() };
         assert_eq!(needs(target.read_access()), needs(access_of_get(kind)), "{kind} {path}");
     }
-    for action in ACTIONS {
-        let family = match action.split('.').next().unwrap() {
-            "retention" => "retention_run",
-            "session" => "api_key",
-            "test_data" => "organization",
-            family => family,
+}
+
+/// Returns what a caller needs for an access, without the environment.
+fn needs(access: Access) -> (Option<Permission>, Option<Permission>, Option<AdminContext>, bool) {
+    (access.required_scope(), access.other_scope(), access.admin_context(), access.needs_full_sight())
+}
+
+#[test]
+fn values_of_each_action_need_the_access_of_get() {
+    for (action, shown) in ACTIONS {
+        // The values of an entry about a person may show something else, so the target does not matter.
+        let entry = AuditDraft {
+            action,
+            target: Target { kind: "employee".to_owned(), id: "emp_1".to_owned() },
+            changes: Changes::new(),
+            comment: None,
         };
-        assert!(SHOWN_BY.iter().any(|(kind, _)| *kind == family), "no route shows the target of {action}");
+        let id = AuditId::from_bytes([1; 16]);
+        let at = Timestamp::from_millis(1);
+        let entry = entry.into_entry(id, at, Actor::system("test"), None, Origin::default());
+        assert_eq!(needs(entry.read_access()), needs(access_of_get(shown)), "{action} shows {shown}");
     }
+    // Actions on people whose values a reader of people may see. All others show something else.
+    let of_people: Vec<_> =
+        ACTIONS.iter().filter(|(_, shown)| *shown == "employee").map(|(action, _)| *action).collect();
+    let expected_actions = [
+        "employee.accept_invitation",
+        "employee.change_sign_in_address",
+        "employee.create",
+        "employee.deactivate",
+        "employee.invite",
+        "employee.link",
+        "employee.manage",
+        "employee.reactivate",
+        "employee.rehire",
+        "employee.release",
+        "employee.update",
+        "notification.read_all",
+    ];
+    assert_eq!(of_people, expected_actions);
 }
 
 /// Returns the kind of the resource in events; `None` for events without one.
@@ -177,6 +211,77 @@ async fn events_of_a_family_need_the_context_of_get() {
             }
             let page = world.bare("GET", "/v1/events?limit=100").key(&key).send().await.text();
             assert_eq!(page.contains("identity_provider."), name == "admin", "{name} on {}", shared.name);
+        }
+    }
+}
+
+/// Creates an objective and a summary about a person with a manager, and a message to a participant. Returns the id of
+/// the conversation.
+async fn notify(world: &TestApi, report: &str, participant: &str) -> String {
+    let objective = json!({"owner_id": report, "title": "SECRET aim", "period_start": "2026-04-01",
+                           "period_end": "2026-06-30"});
+    let objective = world.made("/v1/employee-objectives", objective).await;
+    let summary = json!({"employee_id": report, "title": "SECRET half", "body": "SECRET body"});
+    let summary = world.made("/v1/summaries", summary).await;
+    for path in [format!("/v1/employee-objectives/{objective}/submit"), format!("/v1/summaries/{summary}/submit")]
+    {
+        let response = world.post(&path, json!({})).await;
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
+    }
+    let talk = json!({"title": "SECRET talk", "participant_ids": [report, participant]});
+    let talk = world.made("/v1/conversations", talk).await;
+    let message = json!({"author_id": report, "body": "SECRET message"});
+    world.made(&format!("/v1/conversations/{talk}/messages"), message).await;
+    talk
+}
+
+#[tokio::test]
+async fn notification_hides_a_target_that_its_reader_lost() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let manager = person(world, "mia", "manager", None).await;
+        let next_manager = person(world, "max", "manager", None).await;
+        let report = person(world, "sam", "employee", Some(&manager)).await;
+        let participant = person(world, "pia", "employee", None).await;
+        let talk = notify(world, &report, &participant).await;
+        let reviews = ["objective.submitted", "summary.pending_review"];
+        let cases = [(&manager, &reviews[..]), (&participant, &["conversation.message"][..])];
+        let notices = async |key: &str, recipient: &str| {
+            let path = format!("/v1/notifications?sort=created_at&filter[recipient_id]={recipient}");
+            let response = world.bare("GET", &path).key(key).send().await;
+            assert_eq!(response.status, 200, "{}", response.text());
+            response.json()["data"].as_array().unwrap().clone()
+        };
+        for (recipient, types) in cases {
+            let key = key_for(world, recipient, AccessLevel::Standard).await;
+            let list = notices(&key, recipient).await;
+            assert_eq!(list.iter().map(|notice| notice["type"].as_str().unwrap()).collect::<Vec<_>>(), types);
+            let shows_all = |notice: &Value| notice["title"].is_string() && notice["target"]["id"].is_string();
+            assert!(list.iter().all(shows_all), "{list:?} on {}", shared.name);
+        }
+        let move_report = json!({"manager_id": next_manager});
+        assert_eq!(world.patch(&format!("/v1/employees/{report}"), move_report).await.status, 200);
+        let expulsion = json!({"participant_ids": [report, next_manager]});
+        let expulsion = world.patch(&format!("/v1/conversations/{talk}"), expulsion).await;
+        assert_eq!(expulsion.status, 200, "{}", expulsion.text());
+        for (recipient, types) in cases {
+            let key = key_for(world, recipient, AccessLevel::Standard).await;
+            let list = notices(&key, recipient).await;
+            assert_eq!(list.len(), types.len(), "{list:?} on {}", shared.name);
+            for notice in list {
+                let hides_all = |notice: &Value| {
+                    let texts = [&notice["title"], &notice["body"], &notice["target"]["id"]];
+                    texts.into_iter().all(Value::is_null) && notice["target"]["type"].is_string()
+                };
+                assert!(hides_all(&notice), "{notice} on {}", shared.name);
+                let path = format!("/v1/notifications/{}/read", notice["id"].as_str().unwrap());
+                for _ in 0..2 {
+                    let read = world.bare("POST", &path).key(&key).json(&json!({})).send().await;
+                    assert!(read.status == 200 && hides_all(&read.json()), "{} on {}", read.text(), shared.name);
+                }
+            }
+            let list = notices(&world.admin, recipient).await;
+            assert!(list.iter().all(|notice| notice["title"].is_string()), "a key of the organization: {list:?}");
         }
     }
 }

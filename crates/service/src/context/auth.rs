@@ -153,18 +153,17 @@ impl Authenticator {
         self.look_up(hash, self.clock.now(), |caller| is_in_networks(caller, client)).await
     }
 
-    /// Returns `true` if a caller still has the rights with which the request began. With `is_anew`, the present rights
-    /// are read from the store instead of the cache.
+    /// Returns `true` if the present caller of a key has kept the rights with which a request began. With `is_anew`, the
+    /// present rights are read from the store instead of the cache.
     ///
     /// # Errors
     /// [`StorageError`] if the store was needed and did not answer.
     pub(crate) async fn confirm(
         &self,
         hash: KeyHash,
-        caller: &Caller,
+        has_kept_rights: impl Fn(&Caller) -> bool,
         is_anew: bool,
     ) -> Result<bool, StorageError> {
-        let has_kept_rights = |present: &Caller| present.has_kept_rights_of(caller);
         let confirmed_caller = if is_anew {
             self.look_up(hash, self.clock.now(), has_kept_rights).await?
         } else {

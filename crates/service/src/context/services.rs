@@ -261,7 +261,9 @@ impl Services {
         }
         let (caller, is_anew) = (&context.caller, admission.gives_access);
         let has_kept_rights = match &admission.credential {
-            Credential::Key(hash) => self.auth.confirm(*hash, caller, is_anew).await?,
+            Credential::Key(hash) => {
+                self.auth.confirm(*hash, |present| context.is_kept_by(present), is_anew).await?
+            }
             Credential::Token(token) => self.confirm_token(token, caller, is_anew).await?,
         };
         if has_kept_rights { Ok(()) } else { Err(PermissionDenied::RightsLost.into()) }

@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 
 use candor_domain::assignment::Assignment;
 use candor_domain::audit::AuditEntry;
+use candor_domain::conversation::Conversation;
 use candor_domain::decision::Resource;
-use candor_domain::id::{EmployeeId, Id};
+use candor_domain::id::{ConversationId, EmployeeId, Id};
+use candor_domain::notification::Notification;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
 use candor_domain::organization::Organization;
@@ -100,6 +102,33 @@ async fn find_visible(
         readers.include(viewer, readers.managers_of.is_some_and(|person| reports.contains(&person)))
     };
     Ok(readers_by_id.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
+}
+
+/// Returns the ids of the targets of these notifications that do not exist or that the caller does not see. Each caller
+/// sees targets that have no readers, such as keys.
+pub(crate) async fn find_hidden_targets(
+    services: &Services,
+    context: &RequestContext,
+    notifications: &[Notification],
+) -> Result<BTreeSet<String>, Error> {
+    if context.caller.viewer() == Viewer::Everything {
+        return Ok(BTreeSet::new());
+    }
+    let target_ids: BTreeSet<_> =
+        notifications.iter().map(|notification| notification.target.id.as_str()).collect();
+    let linked_ids = target_ids.iter().filter_map(|id| LinkedId::parse(id)).collect();
+    let conversation_ids: Vec<ConversationId> = target_ids.iter().filter_map(|id| id.parse().ok()).collect();
+    let (visible_ids, conversations) = tokio::try_join!(
+        find_visible(services, context, &linked_ids),
+        find_many::<Conversation>(services, context, true, conversation_ids)
+    )?;
+    let conversations = conversations.unwrap_or_default();
+    let is_hidden = |id: &str| match (LinkedId::parse(id), id.parse::<ConversationId>()) {
+        (Some(linked_id), _) => !visible_ids.contains(&linked_id),
+        (None, Ok(conversation)) => !conversations.contains_key(&conversation),
+        (None, Err(_)) => false,
+    };
+    Ok(target_ids.into_iter().filter(|id| is_hidden(id)).map(str::to_owned).collect())
 }
 
 /// The parts of a response's resources that the caller may see.

@@ -1,6 +1,8 @@
 //! Logout tokens of identity providers (OpenID Connect Back-Channel Logout 1.0): they end the sessions and the bearer
 //! tokens of an account (decision B11).
 
+use std::sync::OnceLock;
+
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
@@ -48,27 +50,45 @@ pub async fn log_out(
     let Some((tenant, claims)) = services.judge_logout(provider, token).await? else {
         return Ok(LogoutResult::Refused);
     };
-    let rate_limit = services.limits.admit_logout(tenant.organization, services.clock.now());
-    if !rate_limit.admitted {
-        return Ok(LogoutResult::OverQuota(rate_limit));
-    }
+    // One request counts once, also if its commit is retried.
+    let admission = OnceLock::new();
     let plan = async |at: Timestamp| {
         let key = IdempotencyKey::from_logout(provider, &claims.token_id);
         if services.store.replay(tenant, &key, at).await?.is_some() {
-            return Ok(Attempt::Done(None));
+            return Ok(Attempt::Done(Plan::Nothing));
         }
         let logout = LogoutRequest { services, tenant, provider, claims: &claims, request, origin: &origin };
         let Logout { change, sessions, .. } = logout.plan(at).await?;
-        let Some(mut change) = change.finish() else { return Ok(Attempt::Done(None)) };
+        let Some(mut change) = change.finish() else { return Ok(Attempt::Done(Plan::Nothing)) };
+        // Only writes count, so a token that is sent again and again uses up nothing.
+        let admit = || services.limits.admit_logout(tenant.organization, services.clock.now());
+        let rate_limit = admission.get_or_init(admit);
+        if !rate_limit.admitted {
+            return Ok(Attempt::Done(Plan::OverQuota(*rate_limit)));
+        }
         change.replay = Some(services.seal_mark(tenant, key, at)?);
-        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), Some(sessions)))
+        Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), Plan::End(sessions)))
     };
-    // Tokens that end nothing leave the caches, which all tenants share.
-    if let Some(sessions) = services.retry(plan).await? {
-        sessions.into_iter().for_each(|session| services.auth.forget(session));
-        services.tokens.forget_rights();
+    match services.retry(plan).await? {
+        Plan::OverQuota(rate_limit) => return Ok(LogoutResult::OverQuota(rate_limit)),
+        // Tokens that end nothing leave the caches, which all tenants share.
+        Plan::Nothing => {}
+        Plan::End(sessions) => {
+            sessions.into_iter().for_each(|session| services.auth.forget(session));
+            services.tokens.forget_rights();
+        }
     }
     Ok(LogoutResult::Ended)
+}
+
+/// The plan for a logout token.
+enum Plan {
+    /// The token ends nothing, or was used before.
+    Nothing,
+    /// The token would end something, and the organization has used up its quota.
+    OverQuota(RateLimitStatus),
+    /// The token ends these sessions, and refuses bearer tokens.
+    End(Vec<KeyId>),
 }
 
 /// The effect of a logout.
@@ -139,8 +159,7 @@ impl LogoutRequest<'_> {
         let Some(person) = person else { return Ok(()) };
         if self.claims.session_id.is_none() {
             // They are revoked, and not compared with the time of issue, which is one of the provider's clock.
-            let page = PageRequest { limit: READ_SESSIONS_OF_PERSON, after: None };
-            let sessions = rows::api_keys::sessions_of(person.value.id, true, &page);
+            let sessions = rows::api_keys::valid_sessions_of(person.value.id, at, READ_SESSIONS_OF_PERSON);
             let sessions = self.services.store.entries(self.tenant, sessions).await?;
             self.end_sessions(sessions, logout, at)?;
         }

@@ -20,6 +20,7 @@ use crate::context::list;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
+use crate::context::visible;
 
 /// A person whose notifications were marked as read.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -47,8 +48,10 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
         }
         None => Page { items: vec![], more: false },
     };
+    let hidden_targets = visible::find_hidden_targets(services, context, &page.items).await?;
     list::page(services, context, &request, page, |notification, out| {
-        list::write(out, &notification.shown_to(&context.caller))
+        let is_target_visible = !hidden_targets.contains(&notification.target.id);
+        list::write(out, &notification.shown_to(&context.caller, is_target_visible))
     })
     .await
 }
@@ -62,13 +65,16 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
         let notification_row = services.store.row::<Notification>(context.caller.tenant, id).await?;
         let notification = or_not_found(notification_row.filter(|row| row.value.is_seen_by(&context.caller)))?;
         context.check_preconditions(notification.version)?;
+        let hidden_targets =
+            visible::find_hidden_targets(services, context, std::slice::from_ref(&notification.value)).await?;
+        let is_target_visible = hidden_targets.is_empty();
         let Some(read) = notification.value.read(at) else {
             return Ok(ChangePlan::Unchanged(Reply::ok(
-                render(&notification.value.shown_to(&context.caller))?,
+                render(&notification.value.shown_to(&context.caller, is_target_visible))?,
                 Some(notification.version),
             )));
         };
-        let body = render(&read.shown_to(&context.caller))?;
+        let body = render(&read.shown_to(&context.caller, is_target_visible))?;
         let mut change =
             ChangeSet::new(context.audit(services.id(at), draft("notification.read", "notification", id), at));
         change.writes = vec![Write::put(&Row::at_version(read, notification.version))];

@@ -1,11 +1,13 @@
 //! Exports and personal data: the key of the request is checked again before each page (decisions H1, H2).
 
+use candor_domain::access::api_key::read;
 use candor_domain::access::{Permission, Permissions};
 use candor_domain::id::KeyId;
+use candor_port_clock::Clock;
 use candor_service::usecases::exports::{self, Export};
 use candor_service::usecases::operator::{self, NewKeyRequest};
 use candor_service::usecases::{employees, keys};
-use candor_service::{Error, RequestContext};
+use candor_service::{Admission, Credential, Error, RequestContext};
 
 use crate::support::{TestServices, body, params};
 
@@ -13,7 +15,9 @@ use crate::support::{TestServices, body, params};
 async fn context_of(world: &TestServices, key: NewKeyRequest) -> (RequestContext, KeyId) {
     let (made, secret) = operator::create_key(&world.services, key).await.unwrap();
     let caller = world.services.auth.authenticate(secret.reveal()).await.unwrap().unwrap();
-    (RequestContext { caller, ..world.admin() }, made)
+    let credential = Credential::Key(read(secret.reveal()).unwrap());
+    let admission = Some(Admission { credential, at: world.clock.steady(), gives_access: false });
+    (RequestContext { caller, admission, ..world.admin() }, made)
 }
 
 /// Begins an export of people and departments with a new key, and reads the header and the people.
@@ -45,6 +49,18 @@ async fn export_of_an_expired_key_reads_no_further_page() {
     let (mut export, _) = begin_export(&world, NewKeyRequest { scopes, expires_at: Some(end), ..order }).await;
     world.clock.advance_seconds(3_600);
     assert!(matches!(export.next().await, Err(Error::Refused(_))));
+}
+
+#[tokio::test]
+async fn export_of_a_rotated_secret_ends_with_its_overlap() {
+    for (overlap, seconds, goes_on) in [(60, 59, true), (60, 60, false), (0, 0, false)] {
+        let world = TestServices::new().await;
+        let (mut export, key) = begin_export(&world, world.key_request()).await;
+        let overlap_body = body(&format!(r#"{{"overlap_seconds":{overlap}}}"#));
+        keys::rotate(&world.services, &world.admin(), key, overlap_body).await.unwrap();
+        world.clock.advance_seconds(seconds);
+        assert_eq!(export.next().await.is_ok(), goes_on, "{overlap} {seconds}");
+    }
 }
 
 #[tokio::test]

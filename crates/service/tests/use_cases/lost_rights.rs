@@ -29,6 +29,8 @@ enum Loss {
     Narrowed,
     /// The key is limited to fewer networks.
     Confined,
+    /// The secret is the previous one, which ends with its overlap.
+    Rotated,
     Demoted,
     Deactivated,
 }
@@ -63,7 +65,7 @@ impl Stage {
 
     fn key(&self, loss: Loss) -> &(KeyId, Secret) {
         match loss {
-            Loss::Revoked | Loss::Narrowed | Loss::Confined => &self.unbound,
+            Loss::Revoked | Loss::Narrowed | Loss::Confined | Loss::Rotated => &self.unbound,
             Loss::Demoted | Loss::Deactivated => &self.bound,
         }
     }
@@ -88,6 +90,7 @@ impl Stage {
                 let patch = body(r#"{"allowed_networks":["192.0.2.0/24"]}"#);
                 drop(keys::update(services, &admin, *key, patch).await.unwrap());
             }
+            Loss::Rotated => drop(keys::rotate(services, &admin, *key, body("{}")).await.unwrap()),
             Loss::Demoted => {
                 drop(employees::update(services, &admin, person, body(r#"{"role":"employee"}"#)).await.unwrap());
             }
@@ -125,7 +128,7 @@ impl HeldWrite {
     }
 }
 
-const HELD: [(Loss, HeldWrite); 11] = [
+const HELD: [(Loss, HeldWrite); 13] = [
     (Loss::Revoked, HeldWrite::NewKey),
     (Loss::Revoked, HeldWrite::Department),
     (Loss::Revoked, HeldWrite::PromotionByFile),
@@ -133,6 +136,8 @@ const HELD: [(Loss, HeldWrite); 11] = [
     (Loss::Narrowed, HeldWrite::Department),
     (Loss::Confined, HeldWrite::NewKey),
     (Loss::Confined, HeldWrite::Department),
+    (Loss::Rotated, HeldWrite::NewKey),
+    (Loss::Rotated, HeldWrite::WiderKey),
     (Loss::Demoted, HeldWrite::Promotion),
     (Loss::Demoted, HeldWrite::PromotionByFile),
     (Loss::Deactivated, HeldWrite::Reactivation),
@@ -170,7 +175,7 @@ async fn write_begun_before_a_loss_of_rights_changes_nothing() {
             let (role, status) = match loss {
                 Loss::Demoted => ("employee", "active"),
                 Loss::Deactivated => ("org_admin", "deactivated"),
-                Loss::Revoked | Loss::Narrowed | Loss::Confined => ("org_admin", "active"),
+                Loss::Revoked | Loss::Narrowed | Loss::Confined | Loss::Rotated => ("org_admin", "active"),
             };
             assert_eq!((&person["role"], &person["status"]), (&role.into(), &status.into()), "{loss:?} {write:?}");
         }

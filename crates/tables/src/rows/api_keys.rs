@@ -5,12 +5,13 @@ use candor_domain::access::{AllowedNetworks, Permissions};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, IdentityProviderId, KeyKind};
 use candor_domain::page::{PageRequest, Sort, Sortable};
+use candor_domain::time::Timestamp;
 
 use super::column;
 use crate::codec::{Codec, Layout};
 use crate::error::CorruptRow;
 use crate::flat::{Cells, Column, Index, Reader, SqlValue, Table, Type};
-use crate::listing::{Listing, TypedListing};
+use crate::listing::{Condition, Listing, TypedListing};
 use crate::read::LookupColumn;
 use crate::stored::stored;
 
@@ -84,6 +85,9 @@ stored! {
         identity_subject: Option<TextColumn>,
         identity_sid: Option<TextColumn>,
     }
+    derived {
+        session_ends_at: Option<Time> = key.session_end(),
+    }
     fields {
         hash: KeyHash(hash),
         previous: previous_hash.map(KeyHash).zip(previous_until),
@@ -97,6 +101,7 @@ stored! {
             Index::of_columns(&["kind", "updated_at", "id"]),
             Index::of_columns(&["employee_id", "kind", "created_at", "id"]),
             Index::of_columns(&["identity_provider_id", "identity_sid", "created_at", "id"]),
+            Index::of_columns(&["employee_id", "session_ends_at", "id"]),
         ],
         of_organization: true,
         ..Table::with_name("api_keys")
@@ -104,6 +109,7 @@ stored! {
 }
 
 const KIND: Column = column("kind", Type::Text);
+const SESSION_ENDS_AT: Column = column("session_ends_at", Type::Time);
 
 /// Lookup by id across all tenants.
 pub const BY_ID: LookupColumn<ApiKey> = LookupColumn::column("id", Type::Id);
@@ -125,13 +131,24 @@ pub fn list(filter: Filter, sort: Sort, page: &PageRequest) -> TypedListing<ApiK
     keys.into_list()
 }
 
-/// List of the sessions of a person in the order of their creation, the newest first if `is_descending`.
+/// List of the sessions of a person, including ended ones, the oldest first.
 #[must_use]
-pub fn sessions_of(person: EmployeeId, is_descending: bool, page: &PageRequest) -> TypedListing<ApiKey> {
-    let sort = Sort { descending: is_descending, ..ApiKey::DEFAULT };
-    let mut keys = Listing::new::<ApiKey>(sort, page);
+pub fn oldest_sessions_of(person: EmployeeId, limit: u16) -> TypedListing<ApiKey> {
+    let sort = Sort { descending: false, ..ApiKey::DEFAULT };
+    let mut keys = Listing::new::<ApiKey>(sort, &PageRequest { limit, after: None });
     keys.is(column("employee_id", Type::Id), Some(person));
     keys.is(KIND, Some(kind_value(ApiKeyKind::Session)));
+    keys.into_list()
+}
+
+/// List of the sessions of a person that are valid at a time, in the order of their ends.
+#[must_use]
+pub fn valid_sessions_of(person: EmployeeId, at: Timestamp, limit: u16) -> TypedListing<ApiKey> {
+    let mut keys = Listing::new_ordered::<ApiKey>(SESSION_ENDS_AT, false, limit);
+    keys.is(column("employee_id", Type::Id), Some(person));
+    // A session is not valid at its end.
+    let first_end = SqlValue::Time(Timestamp::from_millis(at.millis() + 1));
+    keys.conditions.push(Condition::AtLeast(SESSION_ENDS_AT, first_end));
     keys.into_list()
 }
 

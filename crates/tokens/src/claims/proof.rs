@@ -9,9 +9,10 @@ use crate::flaw::TokenFlaw;
 use crate::strict_json::{text, texts};
 use crate::token::{TokenKind, VerifiedToken};
 
-/// Claims in which a token names the provider that it proves audiences for. Only an administrator of the issuer adds a claim,
-/// a role or a scope; other claims are texts that users or clients choose.
-const NAMING_CLAIMS: [&str; 4] = ["candor_provider", "roles", "scope", "scp"];
+/// Claims in which a token names the provider that it proves audiences for. Only an administrator of the issuer adds a claim
+/// or a role. Other claims are texts that users or clients choose; whoever writes an authorization request chooses its
+/// scopes, and some issuers write unknown scopes into tokens.
+const NAMING_CLAIMS: [&str; 2] = ["candor_provider", "roles"];
 /// Claims with the client to which a token was issued: those of the standards, and those of Okta and Entra ID.
 const CLIENT_CLAIMS: [&str; 4] = ["azp", "client_id", "cid", "appid"];
 

@@ -1,7 +1,7 @@
 //! Authentication by a stored key (§5, decisions B4, B5 and B7).
 
 use super::{ApiKey, KeyHash};
-use crate::access::{BoundPerson, Caller, Quotas, Tenant};
+use crate::access::{AccessLevel, AllowedNetworks, BoundPerson, Caller, Permission, Quotas, Tenant};
 use crate::id::{EmployeeId, OrganizationId};
 use crate::people::{Role, Status};
 use crate::time::Timestamp;
@@ -55,7 +55,7 @@ impl KeyRecord {
             connector: key.connector_id,
             identity_provider: None,
             session: key.session_root(),
-            expires_at: key.expires_at,
+            expires_at: key.end_of_secret(hash),
             allowed_networks: key.allowed_networks.clone(),
             quotas: Quotas {
                 read: key.reads_per_minute.unwrap_or(Quotas::DEFAULT.read),
@@ -67,20 +67,50 @@ impl KeyRecord {
 }
 
 impl KeyRecord {
-    /// Returns `true` if this is the hash of a valid secret of the key: the key is neither revoked nor expired,
-    /// and has no unopened portal link. The previous secret is valid until its overlap ends.
+    /// Returns `true` if this is the hash of a valid secret of the key, see [`ApiKey::accepts`].
     #[must_use]
     pub fn is_good(&self, hash: KeyHash, at: Timestamp) -> bool {
-        let key = &self.key;
-        // Until the portal link of a key is opened, `key.hash` is the hash of the link's code.
-        let is_open = key.link_expires_at.is_none();
-        let is_current =
-            key.hash == hash || key.previous.is_some_and(|(previous, until)| previous == hash && at < until);
-        is_current && is_open && key.is_valid(at)
+        self.key.accepts(hash, at)
     }
 }
 
 impl ApiKey {
+    /// Returns `true` if this is the hash of a valid secret of the key: the key is neither revoked nor expired,
+    /// and has no unopened portal link. The previous secret is valid until its overlap ends.
+    #[must_use]
+    pub fn accepts(&self, hash: KeyHash, at: Timestamp) -> bool {
+        // Until the portal link of a key is opened, `hash` is the hash of the link's code.
+        let is_open = self.link_expires_at.is_none();
+        let is_current =
+            self.hash == hash || self.previous.is_some_and(|(previous, until)| previous == hash && at < until);
+        is_current && is_open && self.is_valid(at)
+    }
+
+    /// Returns the end of the access that the secret with this hash gives. The previous secret ends with its overlap,
+    /// so it gives no access beyond that (decision B7). `None` for a secret without an end.
+    fn end_of_secret(&self, hash: KeyHash) -> Option<Timestamp> {
+        let previous = self.previous.filter(|(previous, _)| self.hash != hash && *previous == hash);
+        previous.map(|(_, until)| until).into_iter().chain(self.expires_at).min()
+    }
+
+    /// Returns `true` if a response of many lines that began with a secret of this key may go on. `networks` are the
+    /// networks of the key at the start. The secret with the hash `secret` must be valid, or without it the key must be
+    /// neither revoked nor expired. The key must still be usable from all of `networks`, and must still have admin level
+    /// and one of `scopes`.
+    #[must_use]
+    pub fn may_continue(
+        &self,
+        secret: Option<KeyHash>,
+        scopes: &[Permission],
+        networks: &AllowedNetworks,
+        at: Timestamp,
+    ) -> bool {
+        let has_scope = scopes.iter().any(|scope| self.scopes.has(*scope));
+        let is_valid = secret.map_or_else(|| self.is_valid(at), |hash| self.accepts(hash, at));
+        let is_usable = is_valid && self.allowed_networks.cover(networks);
+        is_usable && self.access_level == AccessLevel::Admin && has_scope
+    }
+
     /// Returns `true` unless the person of the key came back after the key was created, and no admin has enabled it
     /// since (decision B7).
     #[must_use]
@@ -94,7 +124,7 @@ mod tests {
     use super::super::tests::{NOW, ORGANIZATION, PERSON, body, caller, codes, holder, key, record, secret, set};
     use super::super::{Patch, hash};
     use super::*;
-    use crate::access::{AccessLevel, AllowedNetworks, Environment, Permission, PermissionDenied};
+    use crate::access::{Environment, PermissionDenied};
     use crate::problem::Code;
     use crate::refusal::DomainError;
     use Permission::ObservationsRead;
@@ -165,6 +195,43 @@ mod tests {
                 "{what}, another secret"
             );
         }
+    }
+
+    #[test]
+    fn previous_secret_ends_with_its_overlap_or_its_key() {
+        let time = |seconds: i64| NOW.plus_seconds(seconds);
+        let of_previous = hash(secret(9).reveal());
+        let table = [
+            // end of the key, end of the previous secret, end of its caller
+            (None, time(60), time(60)),
+            (Some(time(90)), time(60), time(60)),
+            (Some(time(30)), time(60), time(30)),
+        ];
+        for (expires_at, until, end) in table {
+            let key = ApiKey { expires_at, previous: Some((of_previous, until)), ..key() };
+            let record = record(key.clone(), None);
+            let end_of = |hash| record.authenticate(hash, NOW).map(|caller| caller.expires_at);
+            assert_eq!(end_of(hash(secret(1).reveal())), Some(expires_at), "the current secret");
+            assert_eq!(end_of(of_previous), Some(Some(end)), "{expires_at:?} {until}");
+            assert!(!key.accepts(of_previous, end) && key.accepts(of_previous, NOW), "{expires_at:?} {until}");
+        }
+    }
+
+    #[test]
+    fn long_response_ends_with_the_secret_that_began_it() {
+        let scopes = [ObservationsRead];
+        let (current, previous) = (hash(secret(1).reveal()), hash(secret(9).reveal()));
+        let until = NOW.plus_seconds(60);
+        let key = ApiKey {
+            scopes: set(&scopes),
+            access_level: AccessLevel::Admin,
+            previous: Some((previous, until)),
+            ..key()
+        };
+        let goes_on = |secret, at| key.may_continue(secret, &scopes, &AllowedNetworks::EVERYWHERE, at);
+        assert!(goes_on(Some(previous), NOW) && !goes_on(Some(previous), until));
+        assert!(goes_on(Some(current), until) && goes_on(None, until));
+        assert!(!goes_on(Some(hash("other")), NOW), "a secret that ended at once");
     }
 
     #[test]

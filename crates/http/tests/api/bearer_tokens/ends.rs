@@ -189,6 +189,35 @@ async fn valid_logout_tokens_have_the_quota_of_their_organization() {
 }
 
 #[tokio::test]
+async fn logout_token_that_writes_nothing_does_not_count() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = begin_with_client(world).await;
+        let now = || candor_port_clock::Clock::now(&*world.clock);
+        for _ in 0..LOGOUTS_PER_MINUTE - 2 {
+            assert!(world.services.limits.admit_logout(world.organization, now()).admitted);
+        }
+        let status = async |claims: Value| log_out(world, &stage.provider, claims).await.status;
+        let mut statuses = vec![];
+        for claims in [
+            json!({"jti": "used"}),
+            json!({"jti": "used"}),
+            json!({"jti": "used"}),
+            json!({"jti": "unknown", "sub": "stranger"}),
+            json!({"jti": "ended"}),
+        ] {
+            statuses.push(status(claims).await);
+        }
+        assert_eq!(statuses, [200; 5], "{what}");
+        world.clock.advance_seconds(1);
+        let text = token(world, json!({}));
+        assert_eq!((status(json!({"jti": "next"})).await, status_of(world, &text).await), (200, 401), "{what}");
+        world.clock.advance_seconds(1);
+        assert_eq!(status(json!({"jti": "last"})).await, 429, "{what}: two have ended something");
+    }
+}
+
+#[tokio::test]
 async fn token_ends_at_its_time() {
     let world = TestApi::new().await;
     TokenStage::begin(&world, json!({})).await;

@@ -2,6 +2,7 @@
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::event::EventType;
+use candor_domain::export::ExportedResource;
 use candor_domain::fields::StringEnum;
 use serde_json::json;
 
@@ -25,7 +26,11 @@ async fn feed_has_the_events_whose_resources_the_key_may_read() {
                 page["data"].as_array().unwrap().iter().map(|event| event["id"].clone()).collect();
             let is_readable = |event: &&serde_json::Value| {
                 let read_scope = kind(event).needed_scope();
-                scope == Permission::ExportsRead || read_scope.is_none_or(|read_scope| read_scope == scope)
+                let is_exported =
+                    |needed| ExportedResource::ALL.iter().any(|resource| resource.read_scope() == needed);
+                read_scope.is_none_or(|needed| {
+                    needed == scope || (scope == Permission::ExportsRead && is_exported(needed))
+                })
             };
             let expected_ids: Vec<_> = all.iter().filter(is_readable).map(|event| event["id"].clone()).collect();
             assert_eq!(event_ids, expected_ids, "{scope:?} on {}", shared.name);

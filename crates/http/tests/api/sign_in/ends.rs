@@ -35,7 +35,7 @@ async fn end(world: &TestApi, stage: &Stage, session: &Value, how: &str) {
 }
 
 /// Makes the person of a stage an org admin whose sessions have the admin level.
-async fn admin_stage(world: &TestApi) -> (Stage, Value) {
+pub(crate) async fn admin_stage(world: &TestApi) -> (Stage, Value) {
     let stage = Stage::begin(world, json!({"admin_sessions": true})).await;
     // The last active org admin keeps status and role.
     person(world, "boss", "org_admin", None).await;
@@ -166,6 +166,38 @@ async fn sign_out_of_one_session_is_no_replay_for_another() {
     }
 }
 
+/// Stores copies of a session with these numbers. `alter` changes each copy.
+pub(crate) async fn copy_session(
+    world: &TestApi,
+    session: &Value,
+    numbers: std::ops::RangeInclusive<u8>,
+    alter: impl Fn(ApiKey, i64) -> ApiKey,
+) {
+    let tenant = Tenant::live(world.organization);
+    let id = session["id"].as_str().unwrap().parse().unwrap();
+    let row = world.services.store.row::<ApiKey>(tenant, id).await.unwrap().unwrap().value;
+    for number in numbers {
+        let (id, hash) = (KeyId::from_bytes([number; 16]), hash_code(&number.to_string(), ""));
+        let copy = alter(ApiKey { id, hash, ..row.clone() }, i64::from(number));
+        let change = change(world, vec![Write::put(&Row::new(copy))]);
+        world.services.store.commit(tenant, change).await.unwrap();
+    }
+}
+
+/// Returns the number of sessions, and how many of them are not revoked.
+async fn count_sessions(world: &TestApi) -> (usize, usize) {
+    let list = world.get("/v1/api-keys?filter[kind]=session&limit=100").await.json();
+    let sessions = list["data"].as_array().unwrap();
+    (sessions.len(), sessions.iter().filter(|session| session["revoked_at"].is_null()).count())
+}
+
+/// Returns a session that began and was revoked `number` seconds after another one.
+pub(crate) fn as_ended(copy: ApiKey, number: i64) -> ApiKey {
+    let created_at = copy.created_at.plus_seconds(number);
+    let revoked_at = Some(created_at.plus_seconds(1));
+    ApiKey { created_at, updated_at: created_at, revoked_at, link_expires_at: None, ..copy }
+}
+
 #[tokio::test]
 async fn sign_in_ends_the_surplus_of_concurrent_ones() {
     for shared in every_store().await {
@@ -173,21 +205,26 @@ async fn sign_in_ends_the_surplus_of_concurrent_ones() {
         let stage = Stage::begin(world, json!({})).await;
         // Sessions that began at one time, each without a look at the others.
         let first = stage.session(world).await;
-        let tenant = Tenant::live(world.organization);
-        let id = first["id"].as_str().unwrap().parse().unwrap();
-        let row = world.services.store.row::<ApiKey>(tenant, id).await.unwrap().unwrap().value;
-        for number in 1..=24_u8 {
-            let hash = hash_code(&number.to_string(), "");
-            let copy = ApiKey { id: KeyId::from_bytes([number; 16]), hash, ..row.clone() };
-            let change = change(world, vec![Write::put(&Row::new(copy))]);
-            world.services.store.commit(tenant, change).await.unwrap();
-        }
+        copy_session(world, &first, 1..=24, |copy, _| copy).await;
         world.clock.advance_seconds(1);
         stage.session(world).await;
-        let list = world.get("/v1/api-keys?filter[kind]=session&limit=100").await.json();
-        let sessions = list["data"].as_array().unwrap();
-        let valid = sessions.iter().filter(|session| session["revoked_at"].is_null()).count();
-        assert_eq!((sessions.len(), valid), (26, 20), "{what}");
+        assert_eq!(count_sessions(world).await, (26, 20), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn sign_in_finds_valid_sessions_behind_many_ended_ones() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = Stage::begin(world, json!({})).await;
+        let first = stage.session(world).await;
+        copy_session(world, &first, 1..=19, |copy, _| copy).await;
+        copy_session(world, &first, 20..=90, as_ended).await;
+        world.clock.advance_seconds(100);
+        let last = stage.session(world).await;
+        assert_eq!(count_sessions(world).await, (92, 20), "{what}");
+        let me = request_by(world, "GET", "/v1/me", &last).send().await;
+        assert_eq!(me.status, 200, "{what}: the oldest one ended: {}", me.text());
     }
 }
 

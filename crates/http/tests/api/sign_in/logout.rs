@@ -1,5 +1,6 @@
 //! Logouts at the provider, which end sessions whatever its clock says (decision B11).
 
+use super::ends::{as_ended, copy_session};
 use super::*;
 use crate::bearer_tokens::ends::log_out;
 use crate::support::Request;
@@ -54,6 +55,22 @@ async fn logout_ends_every_session_that_has_begun() {
             let later_session = exchange(world, &address, &cookie).await.json();
             assert!(is_valid(world, &later_session).await, "{what}: a later sign-in, clock {behind} s behind");
         }
+    }
+}
+
+#[tokio::test]
+async fn logout_ends_a_session_behind_many_ended_ones() {
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let stage = Stage::begin(world, json!({})).await;
+        let session = stage.session(world).await;
+        copy_session(world, &session, 1..=70, as_ended).await;
+        world.clock.advance_seconds(30);
+        assert!(is_valid(world, &session).await, "{what}");
+        // The clock of the provider is behind, so that the time of issue is from before the session.
+        let issued_at = world.clock.now().millis().div_euclid(1_000) - 60;
+        assert_eq!(log_out(world, &stage.provider, json!({"iat": issued_at})).await.status, 200);
+        assert!(!is_valid(world, &session).await, "{what}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Sign-in of people at their identity provider (decision B10).
 
-mod ends;
+pub(crate) mod ends;
 mod external_ids;
 mod hostile;
 mod logout;

@@ -1,6 +1,8 @@
 //! The change that begins a session: the key, the link of the account, the acceptance of an invitation, and the proof of
 //! the client id, in one transaction.
 
+use std::cmp::Reverse;
+
 use candor_domain::access::api_key::{ApiKey, generate_code};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft};
 use candor_domain::identity::link_decision::{
@@ -9,7 +11,6 @@ use candor_domain::identity::link_decision::{
 use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart};
 use candor_domain::identity::sign_in::SignInRefusal;
 use candor_domain::identity::{IdentityLink, IdentityProvider};
-use candor_domain::page::PageRequest;
 use candor_domain::people::Employee;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
@@ -224,17 +225,16 @@ async fn end_older_sessions(
     (change, enter): (&mut ChangeSet, Enter<'_>),
     at: Timestamp,
 ) -> Result<(), Error> {
-    let page = PageRequest { limit: READ_SESSIONS_OF_PERSON, after: None };
-    let sessions = |is_descending| rows::api_keys::sessions_of(person.value.id, is_descending, &page);
-    let newest = services.store.entries(sign_in.tenant, sessions(true)).await?;
-    let surplus =
-        newest.iter().filter(|session| session.value.is_valid(at)).skip(usize::from(MAX_SESSIONS_OF_PERSON) - 1);
-    for session in surplus {
+    let valid_sessions = rows::api_keys::valid_sessions_of(person.value.id, at, READ_SESSIONS_OF_PERSON);
+    let mut valid_sessions = services.store.entries(sign_in.tenant, valid_sessions).await?;
+    valid_sessions.sort_by_key(|session| Reverse((session.value.created_at, session.value.id)));
+    for session in valid_sessions.iter().skip(usize::from(MAX_SESSIONS_OF_PERSON) - 1) {
         let decision = session.value.revoke(at)?;
         change.more_audit.push(enter(decision.audit, decision.state.updated_at));
         change.writes.push(Write::put(&Row::at_version(decision.state, session.version)));
     }
-    let oldest = services.store.entries(sign_in.tenant, sessions(false)).await?;
+    let oldest = rows::api_keys::oldest_sessions_of(person.value.id, READ_SESSIONS_OF_PERSON);
+    let oldest = services.store.entries(sign_in.tenant, oldest).await?;
     change.writes.extend(oldest.iter().filter(|session| session.value.is_bygone(at)).map(|session| {
         Write::Removed(RowKey { table: ApiKey::TABLE, id: session.value.id.to_bytes() }, session.version)
     }));

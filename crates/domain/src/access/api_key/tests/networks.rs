@@ -68,7 +68,7 @@ fn narrower_networks_are_lost_rights() {
     assert!(!with(&["10.0.0.0/8"]).has_kept_rights_of(&with(&[])));
     let scopes = [ObservationsRead];
     let key = ApiKey { access_level: AccessLevel::Admin, scopes: set(&scopes), ..key() };
-    assert!(key.may_continue(&scopes, &networks(&["10.0.0.0/8"]), NOW));
+    assert!(key.may_continue(None, &scopes, &networks(&["10.0.0.0/8"]), NOW));
     let narrower_key = ApiKey { allowed_networks: networks(&["10.1.0.0/16"]), ..key };
-    assert!(!narrower_key.may_continue(&scopes, &networks(&["10.0.0.0/8"]), NOW));
+    assert!(!narrower_key.may_continue(None, &scopes, &networks(&["10.0.0.0/8"]), NOW));
 }
