@@ -152,6 +152,8 @@ async fn dry_runs_and_histories_show_no_id_that_get_hides() {
             world.bare("GET", &format!("{objective}/history")).key(&linked_resources.subject).send().await;
         assert_shows_no_hidden_id(world, &linked_resources.subject, &history, "the history").await;
         assert!(history.json()["data"].as_array().unwrap().len() > 1, "{}", history.text());
+        let history = world.bare("GET", &format!("{summary}/history")).key(&linked_resources.author).send().await;
+        assert_shows_no_hidden_id(world, &linked_resources.author, &history, "the history of a summary").await;
         let all =
             world.ask("PATCH", &format!("{summary}?dry_run=true")).json(&json!({"included_observation_ids": []}));
         let changes = all.send().await.json()["changes"].clone();

@@ -84,6 +84,13 @@ async fn summary_access_follows_relation_and_status() {
                 };
                 let got = world.bare("GET", &path).key(key).send().await;
                 assert_eq!(got.status, if may == ExpectedAccess::Nothing { 404 } else { 200 }, "{case}");
+                let history = world.bare("GET", &format!("{path}/history")).key(key).send().await;
+                let history_status = match may {
+                    ExpectedAccess::Nothing => 404,
+                    ExpectedAccess::Answer => 403,
+                    ExpectedAccess::Write | ExpectedAccess::All => 200,
+                };
+                assert_eq!(history.status, history_status, "{case}: history");
                 let id = path.rsplit('/').next().unwrap();
                 for filter in [
                     "",
