@@ -127,7 +127,7 @@ export const t = {
   cancel: "Abbrechen", close: "Schließen", remove: "Entfernen", goOn: "Offen lassen", discard: "Verwerfen", closeNow: "Ja, schließen",
   draftKept: "Was Sie vorher geschrieben haben, ist noch da.", typedLoses: "Verwerfen, was Sie geschrieben haben?", secretLoses: "Schließen? Das Geheimnis wird nicht noch einmal gezeigt.", save: "Speichern", create: "Anlegen", edit: "Bearbeiten", delete: "Löschen",
   stored: "Ich habe es gespeichert", required: "Pflichtfeld", optional: "Freiwillig",
-  any: "Beliebig", all: "Alle", clear: "Zurücksetzen", filters: "Filter", search: "Suchen", state: "Zustand", time: "Zeit",
+  any: "Beliebig", all: "Alle", clear: "Zurücksetzen", filters: "Filter", moreFilters: "Weitere Filter", fewerFilters: "Weniger Filter", search: "Suchen", state: "Zustand", time: "Zeit",
   name: "Name", id: "Id", field: "Feld", actions: "Aktionen", from: "Von", to: "Bis",
   description: "Beschreibung", created: "Angelegt", never: "Nie", none: "Keine", nothing: "Hier ist nichts.",
   before: "vorher", after: "nachher", findPerson: "Name oder E-Mail", choosePerson: "Wählen Sie eine Person aus der Liste, oder leeren Sie das Feld.", searchFailed: "Die Suche ist fehlgeschlagen. Schreiben Sie erneut.",

@@ -6,7 +6,7 @@ import { useAction, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName } from "../lib/format.js";
 import { Person, PersonFilter, PersonName } from "../lib/people.js";
-import { href, useRoute } from "../lib/router.js";
+import { href, setQuery, useRoute } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
 import { Badge, Button, Changes, Empty, Field, Filters, Problem, Prose, Shown, Status, Time,
@@ -75,12 +75,12 @@ export function Objectives() {
       options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed",
         "archived", "all"]) },
     { name: "kind", label: t.feedback.kind, options: KINDS },
-    { name: "confidence", label: t.progress.confidence,
+    { name: "owner", label: t.feedback.owner, part: PersonFilter },
+    { name: "confidence", label: t.progress.confidence, isMore: true,
       options: options(["on_track", "at_risk", "off_track", "none"]) },
-    { name: "quiet", label: t.progress.checkIns, options: QUIET },
+    { name: "quiet", label: t.progress.checkIns, options: QUIET, isMore: true },
     orderOf(["-period_end", "period_end", "-created_at", "-updated_at", "last_check_in_at"])];
-  return html`<${Filters} filters=${filters} also=${["owner"]}>
-      <${PersonFilter} name="owner" label=${t.feedback.owner} />
+  return html`<${Filters} filters=${filters}>
       <${Save} name="objectives" path=${base} query=${listQuery} fields=${FIELDS} /></${Filters}>
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText}>
@@ -190,9 +190,8 @@ export function Summaries() {
   const filters =
     [{ name: "state", label: t.state, first: t.feedback.notArchived,
       options: options(["draft", "pending_review", "approved", "shared", "archived", "all"]) },
-  ];
-  return html`<${Filters} filters=${filters} also=${["person"]}>
-      <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
+    { name: "person", label: t.people.person, part: PersonFilter }];
+  return html`<${Filters} filters=${filters} />
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noSummaries} text=${t.feedback.noSummariesText}>
         <${Write} name="summaries" /></${Empty}>`}>
