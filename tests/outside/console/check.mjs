@@ -44,7 +44,9 @@ async function main() {
   try {
     for (const task of TASKS) {
       const page = await open(browser, {});
-      await task(page, scene).then(() => console.log(`task ${task.name}: done`), (error) => problems.push(`${task.name}: ${error}`));
+      const start = performance.now();
+      await task(page, scene).then(() => console.log(`task ${task.name}: done in ${((performance.now() - start) / 1000).toFixed(1)} s`),
+        (error) => problems.push(`${task.name}: ${error}`));
       await page.screenshot({ path: `${folder}/task-${task.name}.png` });
       await page.context().close();
     }
