@@ -1,6 +1,6 @@
 // Tasks with the sign-in of people.
 import { accessible } from "./looks.mjs";
-import { heading, nav } from "./page.mjs";
+import { heading, inGerman, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
 const NAME = "Login of Acme";
@@ -84,6 +84,7 @@ export async function addresses(page, { check, origin }) {
   await page.getByRole("button", { name: "Copy Redirect URI" }).waitFor();
   check((await page.getByText(made.client_id, { exact: true }).count()) === 0, "a client that does not exist has an id");
   await accessible(page, "a provider without a client", check);
+  await inGerman(page, () => page.getByRole("button", { name: "Client eintragen" }).waitFor());
   await page.getByRole("button", { name: "Enter the client" }).click();
   check((await dialog.locator("[name=client_id]").inputValue()) === "", "the field of the client is filled");
   await dialog.locator("[name=client_id]").fill("candor-at-brick");

@@ -1,6 +1,6 @@
 // Tasks with what waits: what was sent back with a reason, messages that were not read, and the filters of lists.
 import { accessible, fits } from "./looks.mjs";
-import { eventually, heading, settled } from "./page.mjs";
+import { eventually, heading, inGerman, settled } from "./page.mjs";
 import { api } from "./service.mjs";
 import { as } from "./tasks_bound.mjs";
 import { someone } from "./tasks_write.mjs";
@@ -30,6 +30,7 @@ export async function reasons(_, scene) {
   await fits(page, "what was sent back", check);
   await page.screenshot({ path: `${folder}/sent-back-390.png` });
   await page.setViewportSize({ width: 1280, height: 900 });
+  await inGerman(page, () => page.getByRole("region", { name: "Wartet auf Sie" }).getByText("Zurückgegeben").nth(1).waitFor());
   await waits.getByRole("link", { name: goal.title }).click();
   await heading(page, goal.title);
   await sentBack.getByText("Name a number.").waitFor();
@@ -58,13 +59,13 @@ export async function reasons(_, scene) {
 /** The person of a shared summary sees no earlier text, and is refused nothing. */
 async function unseen(scene, subject, summary) {
   for (const step of ["approve", "share"]) await api("POST", `/summaries/${summary.id}/${step}`);
-  const page = await as(scene, subject, { locale: "de-DE" });
+  const page = await as(scene, subject);
   const refused = [];
   page.on("response", (answer) => answer.status() === 403 && refused.push(answer.url()));
   await page.goto(`${scene.origin}/console/feedback/summaries/${summary.id}`);
   await page.getByText("A good year, and a course in spring.").waitFor();
   await settled(page);
-  scene.check((await page.getByText("Frühere Fassungen").count()) === 0 && refused.length === 0, `the person of a summary is refused ${refused}`);
+  scene.check((await page.getByText("Earlier versions").count()) === 0 && refused.length === 0, `the person of a summary is refused ${refused}`);
   await page.context().close();
 }
 
@@ -80,6 +81,7 @@ export async function unread(_, scene) {
   const waits = page.getByRole("region", { name: "Waits for you" });
   await waits.getByText("2 new messages").waitFor();
   await accessible(page, "unread messages", check);
+  await inGerman(page, () => page.getByText("2 neue Nachrichten").waitFor());
   await waits.getByRole("link", { name: "The fair" }).click();
   const dialog = page.getByRole("dialog", { name: "The fair" });
   await dialog.getByText("It is in May.").waitFor();
