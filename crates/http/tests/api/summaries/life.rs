@@ -47,7 +47,8 @@ async fn summary_history_has_former_texts_and_the_reason() {
     let world = TestApi::new().await;
     let (employee, author) = employee_and_boss(&world).await;
     let draft = json!({"employee_id": employee, "author_id": author, "title": "First half", "body": "Calm."});
-    let path = format!("/v1/summaries/{}", world.post("/v1/summaries", draft).await.json()["id"].as_str().unwrap());
+    let path =
+        format!("/v1/summaries/{}", world.post("/v1/summaries", draft).await.json()["id"].as_str().unwrap());
     let reading_author = key_for(&world, &author, AccessLevel::Standard).await;
     perform(&world, &path, &["submit"]).await;
     assert_eq!(world.post(&format!("{path}/return"), json!({"reason": "Name a case."})).await.status, 200);
