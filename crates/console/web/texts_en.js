@@ -400,7 +400,7 @@ export const t = {
   keys: {
     lead: "Keys that open the API, with their scopes and last use.", create: "New key", rotate: "Rotate",
     revoke: "Revoke", own: "this one", session: "session", sessions: "Sessions of people", keys: "Keys", kind: "Kind", scopes: "Scopes", all: "All scopes", many: (/** @type {number} */ count) => `${count} scopes`, reads: (/** @type {number} */ count) => `${count} scopes, read only`, person: "Acts for", used: "Last used",
-    end: "Ends",
+    end: "Ends", onlyRead: "All that only read", scopesHint: "Tick at least one.",
     noEnd: "No end", networks: "Networks", networksHint: "One per line, such as 192.0.2.0/24. Empty: everywhere",
     none: "No keys", level: "Access level", environment: "Data set",
     days: (/** @type {number} */ count) => (count === 1 ? "In 1 day" : `In ${count} days`),

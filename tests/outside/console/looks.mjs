@@ -40,7 +40,11 @@ export async function accessible(page, name, check, rules = RULES) {
   for (const { id, nodes } of violations) check(false, `${name}: ${id} at ${nodes.slice(0, 3).map((node) => node.target).join(" | ")}`);
 }
 
+/** Nothing is wider than the screen, and no table is wider than its frame, which would hide its last column. */
 export async function fits(page, name, check) {
+  const wide = await page.evaluate(() => [...document.querySelectorAll(".table-frame")].filter((one) => one.scrollWidth > one.clientWidth + 1)
+    .map((one) => `${one.querySelector("caption")?.textContent}: ${one.scrollWidth} in ${one.clientWidth}`));
+  check(wide.length === 0, `${name}: ${wide.join(" | ")}`);
   const [content, screen] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   check(content <= screen, `${name}: ${content} pixels wide on a screen of ${screen}`);
 }

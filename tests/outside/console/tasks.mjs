@@ -184,6 +184,10 @@ async function key(page, { check, origin }) {
   await page.getByRole("button", { name: "New key" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("Integrator");
+  await dialog.getByRole("button", { name: "All that only read" }).click();
+  check(await dialog.getByLabel("Observations · read").isChecked() && !(await dialog.getByLabel("Observations · write").isChecked()), "all that read are other scopes");
+  await dialog.getByRole("button", { name: "None" }).click();
+  await dialog.getByText("Tick at least one.").waitFor();
   await dialog.getByLabel("Webhooks · read").check();
   await dialog.getByRole("button", { name: "Create" }).click();
   const secret = await dialog.locator(".secret code").innerText();

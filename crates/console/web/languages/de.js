@@ -401,7 +401,7 @@ export const t = {
   keys: {
     lead: "Schlüssel für die API, mit ihren Scopes und der letzten Benutzung.", create: "Neuer Schlüssel", rotate: "Erneuern",
     revoke: "Widerrufen", own: "dieser", session: "Sitzung", sessions: "Sitzungen von Personen", keys: "Schlüssel", kind: "Art", scopes: "Scopes", all: "Alle Scopes", many: (/** @type {number} */ count) => `${count} Scopes`, reads: (/** @type {number} */ count) => `${count} Scopes, nur lesen`, person: "Handelt für", used: "Zuletzt benutzt",
-    end: "Endet",
+    end: "Endet", onlyRead: "Alle, die nur lesen", scopesHint: "Wählen Sie mindestens einen.",
     noEnd: "Ohne Ende", networks: "Netze", networksHint: "Eines je Zeile, wie 192.0.2.0/24. Leer: überall",
     none: "Keine Schlüssel", level: "Stufe", environment: "Datenbestand",
     days: (/** @type {number} */ count) => (count === 1 ? "In 1 Tag" : `In ${count} Tagen`),
