@@ -22,6 +22,7 @@ export async function reasons(_, scene) {
   const page = await as(scene, author);
   const waits = page.getByRole("region", { name: "Waits for you" });
   const sentBack = page.getByRole("region", { name: "Sent back" });
+  await page.getByRole("listitem").filter({ hasText: "Sent back" }).getByText("Say what follows.").waitFor();
   await page.goto(`${origin}/console/me`);
   await waits.getByText("Name a number.").waitFor();
   await waits.getByText("Say what follows.").waitFor();

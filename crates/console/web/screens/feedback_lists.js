@@ -221,7 +221,7 @@ export function Summaries() {
 
 /** Conversations, of which the address opens one. */
 export function Conversations() {
-  const { query } = useRoute();
+  const { path, query } = useRoute();
   const list = useList("/conversations");
   const notices = useNotices();
   const unread = unreadMessages(notices.newest);
@@ -234,7 +234,7 @@ export function Conversations() {
     ${(/** @type {Conversation[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>
-        html`<li key=${one.id} class="entry"><div class="entry-head"><strong dir="auto">${one.title}</strong>
+        html`<li key=${one.id} class="entry"><div class="entry-head"><strong><a href=${href(path, { ...query, talk: one.id })} dir="auto">${one.title}</a></strong>
           ${unread.has(one.id) && html`<${Badge} tone="info">${t.work.unread(unread.get(one.id)?.length ?? 0)}</${Badge}>`}
           <span class="muted time"><${Time} at=${one.last_message_at} none=${t.never} /></span></div>
       <div class="entry-head muted">

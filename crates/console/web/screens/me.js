@@ -5,7 +5,7 @@ import { request } from "../lib/api.js";
 import { useList } from "../lib/data.js";
 import { date, relative, short } from "../lib/format.js";
 import { filled, Form } from "../lib/form.js";
-import { sentBack, titleOf, unreadMessages, useNotices } from "../lib/notices.js";
+import { titleOf, unreadMessages, useNotices, useSentBack } from "../lib/notices.js";
 import { Person, usePerson } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
@@ -44,26 +44,19 @@ function Overview({ me }) {
     { "filter[reviewer_id]": me, "filter[status]": "open", sort: "due_date" });
   const summaries = useList(can("summaries:read") ? "/summaries" : null, { "filter[employee_id]": me, "filter[status]": "shared", limit: 10 });
   const notices = useNotices();
-  const reasons = sentBack(notices.newest);
-  const isBack = (/** @type {string} */ prefix) => [...reasons.keys()].some((id) => id.startsWith(prefix));
-  const drafts = useList(can("summaries:read") && isBack("sum_") ? "/summaries" : null, { "filter[author_id]": me, "filter[status]": "draft" });
-  const shared = useList(can("objectives:read") && isBack("obj_") ? "/manager-objectives" : null, { "filter[owner_id]": me, "filter[status]": "proposed" });
-  const returned = [
-    ...[...(objectives.rows ?? []), ...(shared.rows ?? [])].filter((one) => stateOf(one) === "proposed").map((one) => ({ one, to: objectiveHref(one) })),
-    ...(drafts.rows ?? []).map((one) => ({ one, to: href(`/feedback/summaries/${one.id}`) })),
-  ].filter(({ one }) => reasons.has(one.id));
+  const { returned, reads: returns } = useSentBack(notices.newest);
   const messages = [...unreadMessages(notices.newest).entries()];
   const [checked, setChecked] = useState(/** @type {Objective | null} */ (null));
   const [answered, setAnswered] = useState(/** @type {Assignment | null} */ (null));
   const asked = (assignments.rows ?? []).filter((one) => one.submissions.some((part) => part.reviewer_id === me && part.status !== "submitted"));
   const unread = (summaries.rows ?? []).filter((one) => one.employee_id === me && !one.employee_feedback);
   const due = (objectives.rows ?? []).filter(isOverdue);
-  const waiting = [assignments, summaries, drafts, shared, notices];
+  const waiting = [assignments, summaries, notices, ...returns];
   const reads = [observations, objectives, ...waiting];
   const isRead = [...waiting, objectives].every((one) => !one.isLoading || one.error || ("rows" in one ? one.rows : one.data));
   const waits = html`
-    ${returned.map(({ one, to }) => html`<li key=${one.id}><${Badge} tone="warn">${t.work.sentBack}</${Badge}>
-      <div class="grow"><a href=${to} dir="auto">${one.title}</a><${Prose}>${reasons.get(one.id)}</${Prose}></div></li>`)}
+    ${returned.map((one) => html`<li key=${one.id}><${Badge} tone="warn">${t.work.sentBack}</${Badge}>
+      <div class="grow"><a href=${one.to} dir="auto">${one.title}</a><${Prose}>${one.reason}</${Prose}></div></li>`)}
     ${messages.map(([id, [newest, ...older]]) => newest && html`<li key=${id}><${Badge} tone="info">${t.work.unread(older.length + 1)}</${Badge}>
       <span class="grow"><a href=${href("/me", { view: "conversations", talk: id })} dir="auto">${titleOf(newest)}</a></span>
       <span class="muted"><${Time} at=${newest.created_at} /></span></li>`)}
