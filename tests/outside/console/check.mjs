@@ -15,8 +15,8 @@ const FLAGS = [
 const problems = [];
 const check = (holds, text) => holds || problems.push(text);
 
-/** Opens the console with a key, in a browser context of its own, at Today or at the given path. */
-async function open(browser, options, key = process.env.CANDOR_API_KEY, path = "") {
+/** Opens the console with a key, in a browser context of its own. */
+async function open(browser, options, key = process.env.CANDOR_API_KEY) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
   context.setDefaultTimeout(LIMIT_MS);
   const page = await context.newPage();
@@ -30,8 +30,8 @@ async function open(browser, options, key = process.env.CANDOR_API_KEY, path = "
     sessionStorage.setItem("given", "yes");
   };
   if (key) await page.addInitScript(keep, key);
-  await page.goto(`${origin}/console${path}`);
-  if (key) await page.getByRole("heading", { level: 1 }).waitFor();
+  await page.goto(`${origin}/console`);
+  if (key) await page.getByRole("heading", { name: "Today", level: 1 }).waitFor();
   return page;
 }
 
@@ -44,8 +44,7 @@ async function main() {
   try {
     for (const task of TASKS) {
       const start = performance.now();
-      // A view without reads: most tasks go elsewhere at once.
-      const page = await open(browser, {}, undefined, "/nowhere");
+      const page = await open(browser, {});
       await task(page, scene).then(() => console.log(`task ${task.name}: done in ${((performance.now() - start) / 1000).toFixed(1)} s`),
         (error) => problems.push(`${task.name}: ${error}`));
       await page.screenshot({ path: `${folder}/task-${task.name}.png` });

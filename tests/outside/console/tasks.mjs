@@ -169,7 +169,6 @@ async function review(page, { data, check }) {
 
 /** Sees at a glance whether all is well. */
 async function glance(page) {
-  await nav(page, "Today");
   await page.getByRole("img", { name: /Attempts of the last 24 hours: \d+ delivered, \d+ failed/ }).waitFor();
   for (const name of ["Delivered, 24 hours", "Queue", "Failing subscriptions", "95th percentile"]) await page.getByText(name, { exact: true }).first().waitFor();
   await page.getByRole("img", { name: /Requests of the last 24 hours: [1-9]\d* answered, \d+ refused or failed/ }).waitFor();

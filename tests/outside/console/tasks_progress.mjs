@@ -52,7 +52,7 @@ export async function progress(page, { data, check, open, origin, folder }) {
   await look("check-ins-390");
   await phone.context().close();
 
-  await nav(page, "Today");
+  await page.reload();
   const matter = page.getByRole("listitem").filter({ hasText: quiet });
   await matter.getByText("No check-ins", { exact: true }).waitFor();
   check((await page.getByText(title, { exact: true }).count()) === 0, "an objective with a check-in is said to be quiet");
