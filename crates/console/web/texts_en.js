@@ -123,7 +123,7 @@ export const t = {
   cancel: "Cancel", close: "Close", remove: "Remove", goOn: "Keep it open", discard: "Discard", closeNow: "Close it",
   draftKept: "What you typed before is still here.", typedLoses: "Discard what you typed?", secretLoses: "Close it? The secret is not shown again.", save: "Save", create: "Create", edit: "Edit", delete: "Delete",
   stored: "I have stored it", required: "Required", optional: "Optional",
-  any: "Any", all: "All", clear: "Clear", filters: "Filters", search: "Search", state: "State", time: "Time",
+  any: "Any", all: "All", clear: "Clear", filters: "Filters", moreFilters: "More filters", fewerFilters: "Fewer filters", search: "Search", state: "State", time: "Time",
   name: "Name", id: "Id", field: "Field", actions: "Actions", from: "From", to: "To",
   description: "Description", created: "Created", never: "Never", none: "None", nothing: "Nothing here.",
   before: "before", after: "after", findPerson: "Name or e-mail", choosePerson: "Choose a person from the list, or empty the field.", searchFailed: "The search failed. Type again.",
@@ -400,7 +400,7 @@ export const t = {
   keys: {
     lead: "Keys that open the API, with their scopes and last use.", create: "New key", rotate: "Rotate",
     revoke: "Revoke", own: "this one", session: "session", sessions: "Sessions of people", keys: "Keys", kind: "Kind", scopes: "Scopes", all: "All scopes", many: (/** @type {number} */ count) => `${count} scopes`, reads: (/** @type {number} */ count) => `${count} scopes, read only`, person: "Acts for", used: "Last used",
-    end: "Ends",
+    end: "Ends", onlyRead: "All that only read", scopesHint: "Tick at least one.",
     noEnd: "No end", networks: "Networks", networksHint: "One per line, such as 192.0.2.0/24. Empty: everywhere",
     none: "No keys", level: "Access level", environment: "Data set",
     days: (/** @type {number} */ count) => (count === 1 ? "In 1 day" : `In ${count} days`),

@@ -23,6 +23,8 @@ export const signIn = {
   everyClient: "All clients", noTokens: "No tokens are accepted",
   addresses: "Addresses for the provider",
   addressesText: "Enter these addresses where the provider keeps the settings of its client, letter by letter.",
+  addressesFirst: "Show the addresses first", noClient: "The client is missing", enterClient: "Enter the client",
+  noClientText: "Create a client for Candor at the provider with the addresses below, then enter its id and its secret here.",
   redirect: "Redirect URI", backchannel: "Back-channel logout URI", afterLogout: "Address after a sign-out",
   afterLogoutHint: "Also called post logout redirect URI.",
   domains: "E-mail domains", noDomains: "No domain is named.",
@@ -56,7 +58,7 @@ export const signIn = {
   confirmText: (/** @type {string} */ name) => `${name} left and came back. Confirm only if the account still belongs to this person.`,
   form: {
     who: "Provider", whoText: "Create a client (also called application) for Candor at the provider, of the kind web, with the " +
-      "authorization code flow. The provider shows these values. The addresses that it asks for come after the next step.",
+      "authorization code flow. The provider shows these values. If it asks for our addresses before, choose “Show the addresses first”: the client is entered after that.",
     name: "Name", nameHint: "Shown to admins, such as Okta.",
     issuerHint: "As the provider writes it, with or without a slash at the end. It cannot be changed later.",
     issuerFixed: "The issuer cannot be changed. Connect another provider instead.",

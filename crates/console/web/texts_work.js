@@ -23,7 +23,8 @@ export const work = {
   assignmentText: "Each person who is asked is notified, and answers with observations.",
   custom: "Custom fields", customKey: "Name of a field", addCustom: "Add", noInvite: "Send no invitation", invite: "Send it at once",
   noBody: "This summary has no text yet.", cited: "What it cites", citesNothing: "It cites nothing.", cite: "Choose what it cites",
-  versions: "Earlier versions", noVersions: "The text was not changed.", replacedBy: (/** @type {string} */ name) => `replaced by ${name}`,
+  versions: "Earlier versions", noVersions: "The text was not changed.", replacedBy: "replaced by", sentBack: "Sent back",
+  unread: (/** @type {number} */ count) => (count === 1 ? "1 new message" : `${count} new messages`),
   reply: "Answer the summary", answered: "The answer is stored", acknowledge: "Acknowledgement", acknowledged: "Acknowledged",
   notAcknowledged: "Not acknowledged",
   mine: {

@@ -43,8 +43,10 @@ async function main() {
   const scene = { browser, open: (options, key) => open(browser, options, key), check, data, failing, working, origin, folder };
   try {
     for (const task of TASKS) {
+      const start = performance.now();
       const page = await open(browser, {});
-      await task(page, scene).then(() => console.log(`task ${task.name}: done`), (error) => problems.push(`${task.name}: ${error}`));
+      await task(page, scene).then(() => console.log(`task ${task.name}: done in ${((performance.now() - start) / 1000).toFixed(1)} s`),
+        (error) => problems.push(`${task.name}: ${error}`));
       await page.screenshot({ path: `${folder}/task-${task.name}.png` });
       await page.context().close();
     }

@@ -9,6 +9,15 @@ export const heading = (page, name) => page.getByRole("heading", { name, level: 
 /** Waits until the page shows what it was asked for last, rather than the rows of before. */
 export const settled = (page) => page.waitForFunction(() => !document.querySelector(".skeleton, .stale, [aria-busy=true]"));
 
+/** Shows the page in German while the work is done. */
+export async function inGerman(page, work) {
+  for (const language of ["de", "en"]) {
+    await page.evaluate((tag) => localStorage.setItem("candor-language", tag), language);
+    await page.reload();
+    if (language === "de") await work();
+  }
+}
+
 /** Calls until the value holds, and returns it. */
 export async function eventually(read, holds, text) {
   for (const end = Date.now() + LIMIT_MS; Date.now() < end; ) {

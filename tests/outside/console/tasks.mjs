@@ -8,8 +8,9 @@ import { columns, csv, files } from "./tasks_import.mjs";
 import { progress } from "./tasks_progress.mjs";
 import { colleague, frugal, mine, rights, team } from "./tasks_bound.mjs";
 import { draft, german, jump, keyboard, list, undo } from "./tasks_find.mjs";
-import { provider } from "./tasks_sign_in.mjs";
+import { addresses, provider } from "./tasks_sign_in.mjs";
 import { about, sent, trail, unknown, who } from "./tasks_sent.mjs";
+import { filters, reasons, unread } from "./tasks_waits.mjs";
 import { approve, ask, delegate, find, hire, leave, left, many, observe, organization, plan, print, provide, resend, summarize, talk } from "./tasks_write.mjs";
 import { LIMIT_MS, eventually, heading, nav } from "./page.mjs";
 
@@ -182,6 +183,10 @@ async function key(page, { check, origin }) {
   await page.getByRole("button", { name: "New key" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("Integrator");
+  await dialog.getByRole("button", { name: "All that only read" }).click();
+  check(await dialog.getByLabel("Observations · read").isChecked() && !(await dialog.getByLabel("Observations · write").isChecked()), "all that read are other scopes");
+  await dialog.getByRole("button", { name: "None" }).click();
+  await dialog.getByText("Tick at least one.").waitFor();
   await dialog.getByLabel("Webhooks · read").check();
   await dialog.getByRole("button", { name: "Create" }).click();
   const secret = await dialog.locator(".secret code").innerText();
@@ -334,4 +339,4 @@ async function stale(page, { origin, check }) {
 }
 
 export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
-  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, team, mine, colleague, rights, frugal, provider, person, refusals, agreed, returned, jump, keyboard, list, undo, german, draft];
+  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, reasons, unread, filters, team, mine, colleague, rights, frugal, provider, addresses, person, refusals, agreed, returned, jump, keyboard, list, undo, german, draft];

@@ -65,6 +65,7 @@ export async function back(page, { origin, check }) {
   await shown.nth(all - 1).waitFor();
   await page.waitForFunction((there) => Math.abs(scrollY - there) < 2, place);
   check((await people()) === all, "the rows are read again as far as they were shown");
+  await page.getByRole("button", { name: "More filters" }).click();
   await page.getByRole("combobox", { name: "Role" }).selectOption("manager");
   await page.getByRole("combobox", { name: "State" }).selectOption("all");
   await page.waitForURL(/state=all/);
@@ -94,8 +95,13 @@ export async function ticks(page, { data, origin }) {
 export async function cancel(page, { check, data, origin }) {
   const cancelIt = page.getByRole("button", { name: "Cancel the request" });
   const hang = () => {};
+  const wait = () => page.clock.fastForward("00:06");
+  await page.clock.install();
+  const asked = page.waitForRequest("**/v1/audit-log?*");
   await page.route("**/v1/audit-log?*", hang);
   await nav(page, "Audit log");
+  await asked;
+  await wait();
   await page.getByText("The service has not answered yet.").waitFor();
   await accessible(page, "a request without an answer", check);
   await cancelIt.click();
@@ -119,7 +125,10 @@ export async function cancel(page, { check, data, origin }) {
   await page.unroute("**/v1/employees/*", refuse);
   const lose = (route) => (route.request().method() === "PATCH" ? undefined : route.fallback());
   await page.route("**/v1/employees/*", lose);
+  const lost = page.waitForRequest((one) => one.method() === "PATCH");
   await dialog.getByRole("button", { name: "Save" }).click();
+  await lost;
+  await wait();
   await dialog.getByRole("button", { name: "Cancel the request" }).click();
   await dialog.getByText("Look at the result before you repeat it.").waitFor();
   await page.unroute("**/v1/employees/*", lose);

@@ -58,6 +58,7 @@ export async function progress(page, { data, check, open, origin, folder }) {
   check((await page.getByText(title, { exact: true }).count()) === 0, "an objective with a check-in is said to be quiet");
   await nav(page, "Feedback");
   await page.getByRole("link", { name: "Objectives", exact: true }).click();
+  await page.getByRole("button", { name: "More filters" }).click();
   await page.getByRole("combobox", { name: "Confidence" }).selectOption("At risk");
   const entry = page.locator(".entry").filter({ hasText: title });
   await entry.getByRole("img", { name: `${TIME}: 49 %, 120.5 minutes (from 180 minutes to 60 minutes)` }).waitFor();

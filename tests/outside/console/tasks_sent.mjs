@@ -39,20 +39,21 @@ export async function who(page, { data, check }) {
   await heading(page, "Audit log");
 }
 
-/** Chooses the people of a subscription by name. */
+/** Chooses the people and the department of a subscription by name. */
 export async function about(page, { data, check }) {
   await nav(page, "Webhooks");
   await page.getByRole("button", { name: "New subscription" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByRole("searchbox", { name: "Add a person" }).fill("Jonas Okafor");
   await dialog.getByRole("button", { name: /Jonas Okafor/ }).click();
+  await dialog.getByRole("checkbox", { name: "Product", exact: true }).check();
   await dialog.getByLabel(/URL of the receiver/).fill("http://127.0.0.1:9/hooks");
   await dialog.getByRole("button", { name: "Create" }).click();
   await page.getByRole("button", { name: "I have stored it" }).click();
-  await page.getByText("1 person").waitFor();
+  await page.getByText("1 person · 1 department").waitFor();
   const { data: hooks } = await api("GET", "/webhooks?limit=100");
   const made = hooks.find((one) => one.url === "http://127.0.0.1:9/hooks");
-  check(made?.filter?.employee_id?.join() === data.jonas.id, `the filter is ${JSON.stringify(made?.filter)}`);
+  check(made?.filter?.employee_id?.join() === data.jonas.id && made.filter.department_id?.join() === data.ruth.department_id, `the filter is ${JSON.stringify(made?.filter)}`);
   await api("DELETE", `/webhooks/${made.id}`);
 }
 

@@ -1,5 +1,6 @@
 // Tasks with the sign-in of people.
-import { heading, nav } from "./page.mjs";
+import { accessible } from "./looks.mjs";
+import { heading, inGerman, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
 const NAME = "Login of Acme";
@@ -64,6 +65,36 @@ export async function provider(page, { data, check, open, origin }) {
   await dialog.getByRole("button", { name: "Delete the provider" }).click();
   await page.getByText("No provider is connected").waitFor();
   check((await api("GET", "/identity-providers")).data.length === 0, "the provider is still there");
+}
+
+/** Copies the addresses for a provider whose client does not exist yet, and enters the client then. */
+export async function addresses(page, { check, origin }) {
+  await nav(page, "Sign-in");
+  await page.getByRole("button", { name: "Connect a provider" }).click();
+  const dialog = page.getByRole("dialog");
+  const first = dialog.getByRole("button", { name: "Show the addresses first" });
+  check(await first.isDisabled(), "a provider without a name is stored");
+  await dialog.locator("[name=name]").fill("Login of Brick");
+  await dialog.locator("[name=issuer]").fill("https://login.brick.invalid");
+  await dialog.locator("[name=email_domains]").fill("brick.example");
+  await first.click();
+  await heading(page, "Login of Brick");
+  const { data: [made] } = await api("GET", "/identity-providers");
+  await page.getByText(`${origin}/v1/sign-in/callback/${made.id}`, { exact: true }).waitFor();
+  await page.getByRole("button", { name: "Copy Redirect URI" }).waitFor();
+  check((await page.getByText(made.client_id, { exact: true }).count()) === 0, "a client that does not exist has an id");
+  await accessible(page, "a provider without a client", check);
+  await inGerman(page, () => page.getByRole("button", { name: "Client eintragen" }).waitFor());
+  await page.getByRole("button", { name: "Enter the client" }).click();
+  check((await dialog.locator("[name=client_id]").inputValue()) === "", "the field of the client is filled");
+  await dialog.locator("[name=client_id]").fill("candor-at-brick");
+  await dialog.locator("[name=client_secret]").fill("a secret");
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await dialog.waitFor({ state: "detached" });
+  await page.getByText("The client is missing").waitFor({ state: "detached" });
+  const stored = await api("GET", `/identity-providers/${made.id}`);
+  check(stored.client_id === "candor-at-brick" && stored.client_secret_set, `stored: ${JSON.stringify(stored)}`);
+  await api("DELETE", `/identity-providers/${made.id}`);
 }
 
 /** Links an account to a person, and takes it away again. */

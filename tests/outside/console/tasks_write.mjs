@@ -273,14 +273,20 @@ export async function organization(page, { check }) {
 }
 
 /** Takes a printable page of the data about a person: texts of people stay texts, and the file has their name. */
-export async function print(page, { origin, check }) {
-  const { id } = await someone("Mila", "Novak");
-  await api("POST", "/observations", { employee_id: id, type: "strength", observation: "<img src=x onerror=alert(1)> was fixed." });
+export async function print(page, { data, origin, check }) {
+  const { data: [department] } = await api("GET", "/departments?limit=1");
+  const { data: [attribute] } = await api("GET", "/attributes?limit=1");
+  const { id } = await someone("Mila", "Novak", { manager_id: data.ines.id, department_id: department.id });
+  await api("POST", "/observations", { employee_id: id, author_id: data.jonas.id, type: "strength", attribute_ids: [attribute.id],
+    observation: "<img src=x onerror=alert(1)> was fixed." });
   await page.goto(`${origin}/console/people/${id}`);
   const [file] = await Promise.all([page.waitForEvent("download"), button(page, "Printable page").click()]);
   check(/^Mila Novak \d{4}-\d\d-\d\d\.html$/.test(file.suggestedFilename()), `the file is ${file.suggestedFilename()}`);
   const text = await readFile(await file.path(), "utf8");
   check(text.includes("&lt;img src=x onerror=alert(1)&gt; was fixed.") && !text.includes("<img"), "a text became markup");
+  for (const name of ["Ines Duarte", "Jonas Okafor", department.name, attribute.name]) check(text.includes(`>${name}<`), `the page does not name ${name}`);
+  const ids = [...text.matchAll(/<dt>([^<]+)<\/dt><dd[^>]*>[^<]*\b(?:emp|dep|attr)_/g)].map(([, label]) => label);
+  check(ids.every((label) => label === "Id"), `ids in place of names: ${ids}`);
 }
 
 /** Leaves forms: an empty one closes, a typed one asks, and the focus returns to the button that opened it. */

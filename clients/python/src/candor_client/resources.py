@@ -11064,6 +11064,49 @@ class Summaries:
         answer: types.Summary = self._core.send(spec)
         return answer
 
+    def list_history(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.AuditEntrySort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> Pages[types.HistoryEntry]:
+        """List the history of a summary, newest first.
+
+        Lists the audit entries of the summary with the former texts and the reason of a return, but
+        without the origin of the requests. 403 for a key of the person that the summary was shared
+        with.
+
+        Needs the scope `summaries:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            f"/summaries/{segment(id)}/history",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return Pages(self._core, spec)
+
     def return_(
         self,
         id: str,
@@ -11517,6 +11560,49 @@ class AsyncSummaries:
         )
         answer: types.Summary = await self._core.send(spec)
         return answer
+
+    def list_history(
+        self,
+        id: str,
+        /,
+        *,
+        sort: types.AuditEntrySort | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        cursor: str | Unset = UNSET,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> AsyncPages[types.HistoryEntry]:
+        """List the history of a summary, newest first.
+
+        Lists the audit entries of the summary with the former texts and the reason of a return, but
+        without the origin of the requests. 403 for a key of the person that the summary was shared
+        with.
+
+        Needs the scope `summaries:read`. Counts as `read`.
+
+        Args:
+            sort: Sort order. Entries with equal values are sorted by id, in the same direction.
+                Default: `-occurred_at`.
+            limit: Maximum number of entries on a page, 1 to 100. Default: 50.
+            cursor: Start of the page: the `next_cursor` of the previous page, from a request with
+                the same sort and filters.
+        """
+        spec = Spec(
+            "GET",
+            f"/summaries/{segment(id)}/history",
+            query=given(
+                sort=sort,
+                limit=limit,
+                cursor=cursor,
+            ),
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        return AsyncPages(self._core, spec)
 
     async def return_(
         self,

@@ -6977,6 +6977,23 @@ class GetSummaryQuery(TypedDict):
     """
 
 
+class ListSummaryHistoryQuery(TypedDict):
+    """Query of the operation `ListSummaryHistory`."""
+
+    sort: NotRequired[AuditEntrySort]
+    """Sort order. Entries with equal values are sorted by id, in the same direction. Default:
+    `-occurred_at`.
+    """
+
+    limit: NotRequired[int]
+    """Maximum number of entries on a page, 1 to 100. Default: 50."""
+
+    cursor: NotRequired[str]
+    """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
+    filters.
+    """
+
+
 class ListWebhooksFilter(TypedDict):
     """Filters of the operation `ListWebhooks`."""
 

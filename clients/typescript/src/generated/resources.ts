@@ -2689,6 +2689,25 @@ export class Summaries {
     );
 
   /**
+   * List the history of a summary, newest first.
+   *
+   * Lists the audit entries of the summary with the former texts and the reason of a return, but without the
+   * origin of the requests. 403 for a key of the person that the summary was shared with.
+   *
+   * Needs the scope `summaries:read`. Counts as `read`.
+   */
+  readonly listHistory = (id: string, options?: RequestOptions & types.ListSummaryHistoryQuery): PagePromise<types.HistoryEntry> =>
+    new PagePromise(
+      this.core,
+      {
+        method: "GET",
+        path: `/summaries/${encodeURIComponent(id)}/history`,
+        query: pick(options, "sort", "limit", "cursor"),
+      },
+      options,
+    );
+
+  /**
    * Return a summary to its author with a reason.
    *
    * Returns a summary in review or an approved summary to its author with a reason, as a draft. Archived

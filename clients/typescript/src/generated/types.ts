@@ -5601,6 +5601,20 @@ export interface GetSummaryQuery {
   expand?: SummaryExpand | readonly SummaryExpand[] | undefined;
 }
 
+/** Query of the operation `ListSummaryHistory`. */
+export interface ListSummaryHistoryQuery {
+  /**
+   * Sort order. Entries with equal values are sorted by id, in the same direction. Default: `-occurred_at`.
+   */
+  sort?: AuditEntrySort | undefined;
+  /** Maximum number of entries on a page, 1 to 100. Default: 50. */
+  limit?: number | undefined;
+  /**
+   * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
+   */
+  cursor?: string | undefined;
+}
+
 /** Filters of the operation `ListWebhooks`. */
 export interface ListWebhooksFilter {
   /** Bounds of `updated_at`, both inclusive. */

@@ -1763,6 +1763,21 @@ impl Summaries {
         Call::new(&self.core, spec)
     }
 
+    /// List the history of a summary, newest first.
+    ///
+    /// Lists the audit entries of the summary with the former texts and the reason of a return, but without
+    /// the origin of the requests. 403 for a key of the person that the summary was shared with.
+    ///
+    /// Needs the scope `summaries:read`. Counts as `read`.
+    pub fn list_history(
+        &self,
+        id: &str,
+        query: impl Into<Option<types::ListSummaryHistoryQuery>>,
+    ) -> Pages<types::HistoryEntry> {
+        let spec = Spec::new(Method::GET, format!("/summaries/{}/history", segment(id))).query(&query.into(), &[]);
+        Pages::new(&self.core, spec)
+    }
+
     /// Return a summary to its author with a reason.
     ///
     /// Returns a summary in review or an approved summary to its author with a reason, as a draft. Archived

@@ -127,7 +127,7 @@ export const t = {
   cancel: "Abbrechen", close: "Schließen", remove: "Entfernen", goOn: "Offen lassen", discard: "Verwerfen", closeNow: "Ja, schließen",
   draftKept: "Was Sie vorher geschrieben haben, ist noch da.", typedLoses: "Verwerfen, was Sie geschrieben haben?", secretLoses: "Schließen? Das Geheimnis wird nicht noch einmal gezeigt.", save: "Speichern", create: "Anlegen", edit: "Bearbeiten", delete: "Löschen",
   stored: "Ich habe es gespeichert", required: "Pflichtfeld", optional: "Freiwillig",
-  any: "Beliebig", all: "Alle", clear: "Zurücksetzen", filters: "Filter", search: "Suchen", state: "Zustand", time: "Zeit",
+  any: "Beliebig", all: "Alle", clear: "Zurücksetzen", filters: "Filter", moreFilters: "Weitere Filter", fewerFilters: "Weniger Filter", search: "Suchen", state: "Zustand", time: "Zeit",
   name: "Name", id: "Id", field: "Feld", actions: "Aktionen", from: "Von", to: "Bis",
   description: "Beschreibung", created: "Angelegt", never: "Nie", none: "Keine", nothing: "Hier ist nichts.",
   before: "vorher", after: "nachher", findPerson: "Name oder E-Mail", choosePerson: "Wählen Sie eine Person aus der Liste, oder leeren Sie das Feld.", searchFailed: "Die Suche ist fehlgeschlagen. Schreiben Sie erneut.",
@@ -401,7 +401,7 @@ export const t = {
   keys: {
     lead: "Schlüssel für die API, mit ihren Scopes und der letzten Benutzung.", create: "Neuer Schlüssel", rotate: "Erneuern",
     revoke: "Widerrufen", own: "dieser", session: "Sitzung", sessions: "Sitzungen von Personen", keys: "Schlüssel", kind: "Art", scopes: "Scopes", all: "Alle Scopes", many: (/** @type {number} */ count) => `${count} Scopes`, reads: (/** @type {number} */ count) => `${count} Scopes, nur lesen`, person: "Handelt für", used: "Zuletzt benutzt",
-    end: "Endet",
+    end: "Endet", onlyRead: "Alle, die nur lesen", scopesHint: "Wählen Sie mindestens einen.",
     noEnd: "Ohne Ende", networks: "Netze", networksHint: "Eines je Zeile, wie 192.0.2.0/24. Leer: überall",
     none: "Keine Schlüssel", level: "Stufe", environment: "Datenbestand",
     days: (/** @type {number} */ count) => (count === 1 ? "In 1 Tag" : `In ${count} Tagen`),

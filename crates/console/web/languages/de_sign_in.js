@@ -23,6 +23,8 @@ export const signIn = {
   everyClient: "Alle Clients", noTokens: "Keine Token werden angenommen",
   addresses: "Adressen für den Anbieter",
   addressesText: "Tragen Sie diese Adressen dort ein, wo der Anbieter die Einstellungen seines Clients hat, Zeichen für Zeichen.",
+  addressesFirst: "Zuerst die Adressen zeigen", noClient: "Der Client fehlt", enterClient: "Client eintragen",
+  noClientText: "Legen Sie beim Anbieter einen Client für Candor mit den Adressen unten an, und tragen Sie dann hier seine Id und sein Secret ein.",
   redirect: "Redirect URI", backchannel: "Back-channel logout URI", afterLogout: "Adresse nach einer Abmeldung",
   afterLogoutHint: "Heißt auch post logout redirect URI.",
   domains: "E-Mail-Domains", noDomains: "Keine Domain ist genannt.",
@@ -56,7 +58,7 @@ export const signIn = {
   confirmText: (/** @type {string} */ name) => `${name} war ausgeschieden und ist zurück. Bestätigen Sie nur, wenn das Konto noch dieser Person gehört.`,
   form: {
     who: "Anbieter", whoText: "Legen Sie beim Anbieter einen Client (auch Anwendung genannt) für Candor an, von der Art Web, mit dem " +
-      "Authorization Code Flow. Der Anbieter zeigt diese Werte. Die Adressen, nach denen er fragt, kommen nach dem nächsten Schritt.",
+      "Authorization Code Flow. Der Anbieter zeigt diese Werte. Wenn er vorher nach unseren Adressen fragt, wählen Sie „Zuerst die Adressen zeigen“: Der Client wird danach eingetragen.",
     name: "Name", nameHint: "Wird Admins gezeigt, zum Beispiel Okta.",
     issuerHint: "Wie der Anbieter ihn schreibt, mit oder ohne Schrägstrich am Ende. Er lässt sich später nicht ändern.",
     issuerFixed: "Der Issuer lässt sich nicht ändern. Verbinden Sie stattdessen einen anderen Anbieter.",

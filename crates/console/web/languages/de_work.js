@@ -26,7 +26,8 @@ export const work = {
   assignmentText: "Jede gefragte Person wird benachrichtigt und antwortet mit Beobachtungen.",
   custom: "Eigene Felder", customKey: "Name eines Felds", addCustom: "Hinzufügen", noInvite: "Keine Einladung senden", invite: "Sofort senden",
   noBody: "Diese Zusammenfassung hat noch keinen Text.", cited: "Was sie anführt", citesNothing: "Sie führt nichts an.", cite: "Wählen, was sie anführt",
-  versions: "Frühere Fassungen", noVersions: "Der Text wurde nicht geändert.", replacedBy: (/** @type {string} */ name) => `ersetzt von ${name}`,
+  versions: "Frühere Fassungen", noVersions: "Der Text wurde nicht geändert.", replacedBy: "ersetzt von", sentBack: "Zurückgegeben",
+  unread: (/** @type {number} */ count) => (count === 1 ? "1 neue Nachricht" : `${count} neue Nachrichten`),
   reply: "Auf die Zusammenfassung antworten", answered: "Die Antwort ist gespeichert", acknowledge: "Kenntnisnahme", acknowledged: "Zur Kenntnis genommen",
   notAcknowledged: "Nicht zur Kenntnis genommen",
   mine: {

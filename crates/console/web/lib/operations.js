@@ -62,6 +62,7 @@ export const OPERATIONS = {
   "GET search": ["", "search", true, "search"],
   "GET summaries": ["summaries", "list", true, "list"],
   "GET summaries/{}": ["summaries", "get", false, "get"],
+  "GET summaries/{}/history": ["summaries", "listHistory", true, "list_history"],
   "GET webhooks": ["webhooks", "list", true, "list"],
   "GET webhooks/{}": ["webhooks", "get", false, "get"],
   "GET webhooks/{}/deliveries": ["webhooks", "listDeliveries", true, "list_deliveries"],

@@ -252,28 +252,42 @@ export const fieldError = (error, field) =>
   error?.details.find((detail) => detail.field === field || detail.field?.startsWith(`${field}.`) || detail.field?.startsWith(`${field}[`))?.message;
 
 /**
- * A list of fields bound to the query. A filter has options [[word, text]], or is free text or a date. `first` names what
- * the list shows without the filter, if that is not everything.
- * @param {{ filters: { name: string, label: string, options?: [string, string][], type?: string, first?: string,
- *   hint?: string }[], also?: string[], children?: Content }} p `also` has the parameters of the children
+ * @typedef {{ name: string, label: string, options?: [string, string][], type?: string, first?: string, hint?: string,
+ *   part?: any, isMore?: boolean }} Filter a filter has options [[word, text]], a component of its own, or is free text or a
+ *   date. `first` names what the list shows without the filter, if that is not everything; `isMore` shows it on demand
  */
-export function Filters({ filters, also = [], children }) {
+
+/**
+ * A list of fields bound to the query: the ones that matter most, and the rest behind a button, unless one of them is set.
+ * @param {{ filters: Filter[], children?: Content }} p
+ */
+export function Filters({ filters, children }) {
   const { query } = useRoute();
-  const names = [...filters.map((filter) => filter.name), ...also];
-  const isSet = names.some((name) => query[name]);
-  const clear = () => setQuery(Object.fromEntries(names.map((name) => [name, null])));
+  const [isOpen, setIsOpen] = useState(false);
+  const isSet = filters.some(({ name }) => query[name]);
+  const rest = filters.filter((filter) => filter.isMore);
+  const isForced = rest.some(({ name }) => query[name]);
+  const clear = () => setQuery(Object.fromEntries(filters.map(({ name }) => [name, null])));
+  const field = (/** @type {Filter} */ filter) => html`<${OneFilter} key=${filter.name + filter.label} filter=${filter} />`;
   return html`<div class="filters" role="search" aria-label=${t.filters}>
-    ${filters.map((filter) => html`<${Field} key=${filter.name} label=${filter.label}>
-      ${filter.options
-        ? html`<select value=${query[filter.name] ?? ""}
-            onChange=${(/** @type {any} */ event) => setQuery({ [filter.name]: event.target.value })}>
-            <option value="">${filter.first ?? t.any}</option>
-            ${filter.options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}
-          </select>`
-        : html`<${Typed} filter=${filter} value=${query[filter.name] ?? ""} />`}
-    </${Field}>`)}
+    ${filters.filter((filter) => !filter.isMore).map(field)}
+    ${rest.length > 0 && !isForced && html`<${Button} kind="quiet" aria-expanded=${String(isOpen)} onClick=${() => setIsOpen(!isOpen)}>
+      ${isOpen ? t.fewerFilters : t.moreFilters}</${Button}>`}
+    ${(isOpen || isForced) && rest.map(field)}
     ${children}${isSet && html`<${Button} kind="quiet" onClick=${clear}>${t.clear}</${Button}>`}
   </div>`;
+}
+
+/** @param {{ filter: Filter }} p */
+function OneFilter({ filter }) {
+  const { query } = useRoute();
+  const value = query[filter.name] ?? "";
+  if (filter.part) return html`<${filter.part} name=${filter.name} label=${filter.label} />`;
+  return html`<${Field} label=${filter.label}>${filter.options
+    ? html`<select value=${value} onChange=${(/** @type {any} */ event) => setQuery({ [filter.name]: event.target.value })}>
+        <option value="">${filter.first ?? t.any}</option>
+        ${filter.options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}</select>`
+    : html`<${Typed} filter=${filter} value=${value} />`}</${Field}>`;
 }
 
 const TYPING_MS = 350;

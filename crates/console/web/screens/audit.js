@@ -89,12 +89,12 @@ export default function Audit() {
   const filters = [
     { name: "action", label: t.audit.action,
       options: ACTIONS.map((one) => /** @type {[string, string]} */ ([one, one])) },
-    { name: "target", label: t.audit.target, hint: "emp_…" },
+    { name: "target", label: t.audit.person, part: PersonFilter },
     actors,
-    { name: "from", label: t.from, type: "date" }, { name: "to", label: t.to, type: "date" },
+    { name: "target", label: t.audit.target, hint: "emp_…", isMore: true },
+    { name: "from", label: t.from, type: "date", isMore: true }, { name: "to", label: t.to, type: "date", isMore: true },
   ];
-  return html`<${Page} title=${t.screens.audit} lead=${t.audit.lead}><${Filters} filters=${filters}>
-      <${PersonFilter} name="target" label=${t.audit.person} /></${Filters}>
+  return html`<${Page} title=${t.screens.audit} lead=${t.audit.lead}><${Filters} filters=${filters} />
     <${Shown} of=${log} empty=${html`<${Empty} title=${t.audit.none} text=${t.audit.noneText} />`}>
       ${(/** @type {Entry[]} */ rows) => html`
       <ul class="list">

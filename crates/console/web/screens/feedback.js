@@ -63,9 +63,10 @@ function Observations() {
   const found = useList(path, listQuery);
   const filters = [
     { name: "q", label: t.search, hint: t.feedback.searchHint },
+    { name: "person", label: t.people.person, part: PersonFilter },
     { name: "type", label: t.feedback.type, options: TYPES },
     ...(isSearch ? []
-      : [{ name: "archived", label: t.feedback.archived, first: t.feedback.notArchived,
+      : [{ name: "archived", label: t.feedback.archived, first: t.feedback.notArchived, isMore: true,
         options: /** @type {[string, string][]} */ ([["true", t.feedback.onlyArchived], ["all", t.all]]) },
       orderOf(["-observation_date", "observation_date", "-created_at", "-updated_at"])]),
   ];
@@ -76,8 +77,7 @@ function Observations() {
   const entry = (/** @type {Observation | SearchHit} */ row) => "resource" in row
     ? html`<${Entry} key=${row.id} observation=${row.resource} highlights=${row.highlights} isShort />`
     : html`<${Entry} key=${row.id} observation=${row} isShort />`;
-  return html`<${Filters} filters=${filters} also=${["person"]}>
-      <${PersonFilter} name="person" label=${t.people.person} />
+  return html`<${Filters} filters=${filters}>
       <${Save} name="observations" path=${path} query=${listQuery} fields=${FIELDS} /></${Filters}>
     ${isSearch && query.archived && html`<p class="muted">${t.feedback.notInSearch}</p>`}
     <${Shown} of=${found} empty=${empty}>

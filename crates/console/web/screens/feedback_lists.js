@@ -2,23 +2,27 @@
 
 import { request } from "../lib/api.js";
 import { BulkBar, useBulk } from "../lib/bulk.js";
-import { useAction, useList } from "../lib/data.js";
+import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName } from "../lib/format.js";
+import { markRead, unreadMessages, useNotices } from "../lib/notices.js";
 import { Person, PersonFilter, PersonName } from "../lib/people.js";
-import { href, useRoute } from "../lib/router.js";
+import { href, setQuery, useRoute } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Changes, Empty, Field, Filters, Problem, Prose, Shown, Status, Time,
+import { Badge, Button, Empty, Field, Filters, Problem, Prose, Shown, Status, Time,
   fieldError } from "../lib/ui.js";
-import { html, useState } from "../lib/view.js";
+import { html, useEffect, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { HistorySteps, useHistory } from "./history.js";
 import { orderOf, Save } from "./list_tools.js";
 import { self, Write } from "./write.js";
 import { CheckInForm, CheckIns, Figures, mayCheckIn, quietSince } from "./objectives_progress.js";
 
 /** @typedef {import("../types").Objective} Objective */
 /** @typedef {import("../types").Message} Message */
+/** @typedef {import("../types").Conversation} Conversation */
+/** @typedef {import("../types").Notification} Notification */
 
 /** Words of the API as options of a filter. @param {string[]} words @returns {[string, string][]} */
 const options = (words) => words.map((word) => [word, t.words[word] ?? word]);
@@ -75,12 +79,12 @@ export function Objectives() {
       options: options(["in_review", "proposed", "approved", "in_progress", "completed", "missed",
         "archived", "all"]) },
     { name: "kind", label: t.feedback.kind, options: KINDS },
-    { name: "confidence", label: t.progress.confidence,
+    { name: "owner", label: t.feedback.owner, part: PersonFilter },
+    { name: "confidence", label: t.progress.confidence, isMore: true,
       options: options(["on_track", "at_risk", "off_track", "none"]) },
-    { name: "quiet", label: t.progress.checkIns, options: QUIET },
+    { name: "quiet", label: t.progress.checkIns, options: QUIET, isMore: true },
     orderOf(["-period_end", "period_end", "-created_at", "-updated_at", "last_check_in_at"])];
-  return html`<${Filters} filters=${filters} also=${["owner"]}>
-      <${PersonFilter} name="owner" label=${t.feedback.owner} />
+  return html`<${Filters} filters=${filters}>
       <${Save} name="objectives" path=${base} query=${listQuery} fields=${FIELDS} /></${Filters}>
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText}>
@@ -116,7 +120,7 @@ export function Objectives() {
           ${t.feedback.history}</${Button}></div></li>`)}</ul>`}</${Shown}>
     <${BulkBar} of=${bulk} actions=${approve} />
     ${dialog?.name === "history" &&
-      html`<${History} path=${`${base}/${dialog.objective.id}/history`} title=${dialog.objective.title}
+      html`<${History} path=${`${base}/${dialog.objective.id}`} title=${dialog.objective.title}
         onClose=${close} />`}
     ${dialog?.name === "check-ins" &&
       html`<${CheckIns} path=${`${base}/${dialog.objective.id}`} objective=${dialog.objective} onClose=${close} />`}
@@ -168,19 +172,9 @@ export function Act({ name, path, title, onClose, onDone }) {
 }
 
 /** @param {{ path: string, title: string, onClose: () => void }} p */
-const History = ({ path, title, onClose }) => html`<${Dialog} title=${t.feedback.history} onClose=${onClose}>
-    <p dir="auto"><strong>${title}</strong></p><${HistorySteps} path=${path} /></${Dialog}>`;
-
-/** The changes of an objective, newest first. @param {{ path: string }} p */
-export function HistorySteps({ path }) {
-  const history = useList(path);
-  return html`<${Shown} of=${history}>${(/** @type {import("../types").HistoryEntry[]} */ rows) => html`
-    <ol class="steps">
-      ${rows.map((row) =>
-        html`<li key=${row.id}><div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
-          <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
-      ${row.comment && html`<${Prose}>${row.comment}</${Prose}>`}
-      <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}>`;
+function History({ path, title, onClose }) {
+  return html`<${Dialog} title=${t.feedback.history} onClose=${onClose}>
+    <p dir="auto"><strong>${title}</strong></p><${HistorySteps} of=${useHistory(path)} /></${Dialog}>`;
 }
 
 export function Summaries() {
@@ -190,9 +184,8 @@ export function Summaries() {
   const filters =
     [{ name: "state", label: t.state, first: t.feedback.notArchived,
       options: options(["draft", "pending_review", "approved", "shared", "archived", "all"]) },
-  ];
-  return html`<${Filters} filters=${filters} also=${["person"]}>
-      <${PersonFilter} name="person" label=${t.people.person} /></${Filters}>
+    { name: "person", label: t.people.person, part: PersonFilter }];
+  return html`<${Filters} filters=${filters} />
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noSummaries} text=${t.feedback.noSummariesText}>
         <${Write} name="summaries" /></${Empty}>`}>
@@ -226,27 +219,39 @@ export function Summaries() {
         onClose=${() => setDialog(null)} onDone=${list.reload} />`}`;
 }
 
+/** Conversations, of which the address opens one. */
 export function Conversations() {
+  const { path, query } = useRoute();
   const list = useList("/conversations");
-  const [open, setOpen] = useState(/** @type {import("../types").Conversation | null} */ (null));
-  return html`<${Shown} of=${list}
+  const notices = useNotices();
+  const unread = unreadMessages(notices.newest);
+  const listed = list.rows?.find((one) => one.id === query.talk);
+  const other = useGet(query.talk && list.rows && !listed ? `/conversations/${query.talk}` : null);
+  const open = query.talk ? listed ?? other.data : null;
+  return html`${other.error && html`<${Problem} error=${other.error} />`}<${Shown} of=${list}
     empty=${html`<${Empty} title=${t.feedback.noConversations} text=${t.feedback.noConversationsText}>
         <${Write} name="conversations" /></${Empty}>`}>
-    ${(/** @type {import("../types").Conversation[]} */ rows) => html`
+    ${(/** @type {Conversation[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>
-        html`<li key=${one.id} class="entry"><div class="entry-head"><strong dir="auto">${one.title}</strong>
+        html`<li key=${one.id} class="entry"><div class="entry-head"><strong><a href=${href(path, { ...query, talk: one.id })} dir="auto">${one.title}</a></strong>
+          ${unread.has(one.id) && html`<${Badge} tone="info">${t.work.unread(unread.get(one.id)?.length ?? 0)}</${Badge}>`}
           <span class="muted time"><${Time} at=${one.last_message_at} none=${t.never} /></span></div>
       <div class="entry-head muted">
         ${one.participant_ids.map((/** @type {string} */ id) => html`<${Person} key=${id} id=${id} />`)}</div>
       <div class="actions"><${Button} aria-label=${`${t.feedback.read}: ${one.title}`}
-        onClick=${() => setOpen(one)}>${t.feedback.read}</${Button}></div></li>`)}</ul>`}</${Shown}>
-    ${open && html`<${Messages} conversation=${open} onClose=${() => setOpen(null)} />`}`;
+        onClick=${() => setQuery({ talk: one.id })}>${t.feedback.read}</${Button}></div></li>`)}</ul>`}</${Shown}>
+    ${open && html`<${Messages} key=${open.id} conversation=${open} unread=${unread.get(open.id)} onRead=${notices.reload} onClose=${() => setQuery({ talk: null })} />`}`;
 }
 
-/** @param {{ conversation: import("../types").Conversation, onClose: () => void }} p */
-function Messages({ conversation, onClose }) {
+/** The messages of a conversation, which are read then. @param {{ conversation: Conversation, unread?: Notification[], onRead: () => void, onClose: () => void }} p */
+function Messages({ conversation, unread, onRead, onClose }) {
   const messages = useList(`/conversations/${conversation.id}/messages`, { sort: "created_at", limit: 100 });
+  const isShown = messages.rows !== null;
+  useEffect(() => {
+    // A failure leaves them unread, and says nothing about the messages.
+    if (isShown && unread?.length && can("notifications:write")) void markRead(unread).then(onRead, () => {});
+  }, [isShown, unread?.length]);
   return html`<${Dialog} title=${conversation.title} onClose=${onClose}>
     <${Shown} of=${messages} empty=${html`<p class="muted">${t.work.noMessages}</p>`}>
       ${(/** @type {Message[]} */ rows) => html`<ul class="list">${rows.map((one) => html`
@@ -256,7 +261,7 @@ function Messages({ conversation, onClose }) {
     ${can("conversations:write") && !conversation.archived_at && html`<${NewMessage} conversation=${conversation} />`}</${Dialog}>`;
 }
 
-/** Adds a message: of a key of the organization, in the name of a participant. @param {{ conversation: import("../types").Conversation }} p */
+/** Adds a message: of a key of the organization, in the name of a participant. @param {{ conversation: Conversation }} p */
 function NewMessage({ conversation }) {
   const [body, setBody] = useState("");
   const [author, setAuthor] = useState(self() ?? "");

@@ -80,22 +80,19 @@ export default function Keys() {
       <span
         class="cell-note whole">…${key.last4} · ${t.environments[key.environment] ??
           key.environment} · ${t.words[key.access_level] ?? key.access_level}</span>
+      ${key.employee_id && html`<span class="cell-note">${t.keys.person} <${Person} id=${key.employee_id} /></span>`}
       ${(key.reads_per_minute ?? key.writes_per_minute) !== null &&
-        html`<span class="cell-note whole">${t.keys.quota(key.reads_per_minute && number(key.reads_per_minute), key.writes_per_minute && number(key.writes_per_minute))}</span>`}
+        html`<span class="cell-note">${t.keys.quota(key.reads_per_minute && number(key.reads_per_minute), key.writes_per_minute && number(key.writes_per_minute))}</span>`}
       ${key.allowed_networks.length > 0 &&
-        html`<span class="cell-note whole">${t.keys.networks}: ${key.allowed_networks.join(", ")}</span>`}` },
+        html`<span class="cell-note">${t.keys.networks}: ${key.allowed_networks.join(", ")}</span>`}` },
     { name: "state", label: t.state,
       cell: (/** @type {ApiKey} */ key) => html`<${State} key_=${key} />` },
     { name: "scopes", label: t.keys.scopes, isWide: true,
       cell: (/** @type {ApiKey} */ key) =>
         html`<${Scopes} of=${key.scopes} />` },
-    { name: "person", label: t.keys.person,
-      cell: (/** @type {ApiKey} */ key) => html`<${Person} id=${key.employee_id} />` },
     { name: "used", label: t.keys.used,
-      cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.last_used_at} none=${t.never} />` },
-    { name: "end", label: t.keys.end,
-      cell: (/** @type {ApiKey} */ key) =>
-        html`<${Time} at=${key.revoked_at ?? key.expires_at} none=${t.keys.noEnd} />` },
+      cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.last_used_at} none=${t.never} />
+        ${(key.revoked_at ?? key.expires_at) && html`<span class="cell-note">${t.keys.end} <${Time} at=${key.revoked_at ?? key.expires_at} /></span>`}` },
     ...(mayWrite
       ? [{ name: "actions", label: t.actions,
         cell: (/** @type {ApiKey} */ key) => !key.revoked_at && html`<div class="actions">
@@ -153,6 +150,9 @@ function Create({ onClose }) {
     if (!next.delete(scope)) next.add(scope);
     setScopes(next);
   };
+  const offered = SCOPES.filter(can);
+  const pick = (/** @type {string} */ text, /** @type {string[]} */ chosen) =>
+    html`<button type="button" class="link" onClick=${() => setScopes(new Set(chosen))}>${text}</button>`;
   const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
     <${Button} kind="primary" busy=${isBusy} disabled=${!name.trim() || scopes.size === 0} onClick=${run}>
       ${t.create}</${Button}>`;
@@ -167,7 +167,9 @@ function Create({ onClose }) {
         onInput=${(/** @type {any} */ event) => setName(event.target.value)} /></${Field}>
     <${Part} field=${PERSON} value=${person} onChange=${setPerson} error=${fieldError(error, "employee_id")} />
     <fieldset class="checks"><legend class="field-label">${t.keys.scopes}</legend>
-      ${SCOPES.filter(can).map((scope) => html`<label key=${scope} class="check">
+      <div class="picks">${pick(t.keys.onlyRead, offered.filter((one) => one.endsWith(":read")))}${pick(t.all, offered)}${pick(t.none, [])}
+        ${scopes.size === 0 && html`<span class="hint">${t.keys.scopesHint}</span>`}</div>
+      ${offered.map((scope) => html`<label key=${scope} class="check">
       <input type="checkbox" checked=${scopes.has(scope)} onChange=${() => toggle(scope)} />
       <span>${words(scope.replace(":", " · "))}</span></label>`)}</fieldset>
     <div class="form-row">

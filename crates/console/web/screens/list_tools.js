@@ -19,11 +19,11 @@ const FORMULA = /^[=+\-@\t\r]/;
 
 /**
  * The order of a list as a filter. @param {string[]} sorts orders of the API, its default first
- * @returns {{ name: string, label: string, options: [string, string][], first: string }}
+ * @returns {import("../lib/ui.js").Filter}
  */
 export const orderOf = ([first = "", ...sorts]) => ({
   name: "sort", label: t.lists.sort, first: t.lists.sorts[first] ?? first,
-  options: sorts.map((sort) => [sort, t.lists.sorts[sort] ?? sort]),
+  options: sorts.map((sort) => [sort, t.lists.sorts[sort] ?? sort]), isMore: true,
 });
 
 /** The columns that are shown: those whose names `hide` of the address does not have. @param {Column[]} columns */

@@ -5,11 +5,12 @@ import { request } from "../lib/api.js";
 import { useList } from "../lib/data.js";
 import { date, relative, short } from "../lib/format.js";
 import { filled, Form } from "../lib/form.js";
+import { titleOf, unreadMessages, useNotices, useSentBack } from "../lib/notices.js";
 import { Person, usePerson } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Page, Prose, Shown, Status, Tabs } from "../lib/ui.js";
+import { Badge, Button, Card, Empty, Page, Problem, Prose, Shown, Status, Tabs, Time } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Conversations, stateOf } from "./feedback_lists.js";
@@ -42,14 +43,23 @@ function Overview({ me }) {
   const assignments = useList(can("assignments:read") ? "/assignments" : null,
     { "filter[reviewer_id]": me, "filter[status]": "open", sort: "due_date" });
   const summaries = useList(can("summaries:read") ? "/summaries" : null, { "filter[employee_id]": me, "filter[status]": "shared", limit: 10 });
+  const notices = useNotices();
+  const { returned, reads: returns } = useSentBack(notices.newest);
+  const messages = [...unreadMessages(notices.newest).entries()];
   const [checked, setChecked] = useState(/** @type {Objective | null} */ (null));
   const [answered, setAnswered] = useState(/** @type {Assignment | null} */ (null));
   const asked = (assignments.rows ?? []).filter((one) => one.submissions.some((part) => part.reviewer_id === me && part.status !== "submitted"));
   const unread = (summaries.rows ?? []).filter((one) => one.employee_id === me && !one.employee_feedback);
   const due = (objectives.rows ?? []).filter(isOverdue);
-  const reads = [observations, objectives, assignments, summaries];
-  const isRead = [assignments, summaries, objectives].every((one) => one.rows || one.error || !one.isLoading);
+  const waiting = [assignments, summaries, notices, ...returns];
+  const reads = [observations, objectives, ...waiting];
+  const isRead = [...waiting, objectives].every((one) => !one.isLoading || one.error || ("rows" in one ? one.rows : one.data));
   const waits = html`
+    ${returned.map((one) => html`<li key=${one.id}><${Badge} tone="warn">${t.work.sentBack}</${Badge}>
+      <div class="grow"><a href=${one.to} dir="auto">${one.title}</a><${Prose}>${one.reason}</${Prose}></div></li>`)}
+    ${messages.map(([id, [newest, ...older]]) => newest && html`<li key=${id}><${Badge} tone="info">${t.work.unread(older.length + 1)}</${Badge}>
+      <span class="grow"><a href=${href("/me", { view: "conversations", talk: id })} dir="auto">${titleOf(newest)}</a></span>
+      <span class="muted"><${Time} at=${newest.created_at} /></span></li>`)}
     ${asked.map((one) => html`<li key=${one.id}><${Badge} tone="warn">${t.work.mine.assignment}</${Badge}>
       <span class="grow"><strong dir="auto">${one.title}</strong> <span class="muted">${t.feedback.aboutPerson} <${Person} id=${one.employee_id} />
         ${one.due_date && html` · ${t.feedback.due(date(one.due_date))}`}</span></span>
@@ -60,9 +70,9 @@ function Overview({ me }) {
       <span class="grow"><a href=${objectiveHref(one)} dir="auto">${one.title}</a></span>
       ${mayCheckIn(one) && html`<${Button} aria-label=${`${t.progress.checkIn}: ${one.title}`} onClick=${() => setChecked(one)}>${t.progress.checkIn}</${Button}>`}</li>`)}`;
   return html`<${Card} title=${t.work.mine.waits}>
-      ${asked.length + unread.length + due.length > 0 ? html`<ul class="attention">${waits}</ul>`
+      ${returned.length + messages.length + asked.length + unread.length + due.length > 0 ? html`<ul class="attention">${waits}</ul>`
         : isRead && reads.every((one) => !one.error) ? html`<p class="muted">${t.work.mine.nothing}.</p>` : null}
-      ${[assignments, summaries].filter((one) => one.error).map((one) => html`<${Shown} of=${one} />`)}</${Card}>
+      ${waiting.filter((one) => one.error).map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}</${Card}>
     <div class="grid2">
       ${can("objectives:read") && html`<${Card} title=${t.feedback.objectives}
         actions=${html`<${Write} name="objectives" person=${me} kind="quiet" />`}>

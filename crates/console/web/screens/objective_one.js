@@ -12,7 +12,8 @@ import { toast } from "../lib/toast.js";
 import { Badge, Button, Card, Facts, Id, Page, Prose, Shown, Status, Time } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
-import { Act, actionsOf, HistorySteps, References, stateOf } from "./feedback_lists.js";
+import { Act, actionsOf, References, stateOf } from "./feedback_lists.js";
+import { HistorySteps, SentBack, useHistory } from "./history.js";
 import { CheckInForm, CheckInSteps, Figures, mayCheckIn } from "./objectives_progress.js";
 
 /** @typedef {import("../types").Objective} Objective */
@@ -30,6 +31,7 @@ export function OneObjective({ kind, id }) {
   const [dialog, setDialog] = useState("");
   const close = () => setDialog("");
   const one = /** @type {Objective | null} */ (read.data);
+  const history = useHistory(one && path);
   const actions = one && html`
     ${mayCheckIn(one) && html`<${Button} kind="primary" onClick=${() => setDialog("check-in")}>${t.progress.checkIn}</${Button}>`}
     ${can("objectives:write") && html`${actionsOf(one).map((name) => html`<${Button} key=${name}
@@ -41,7 +43,8 @@ export function OneObjective({ kind, id }) {
     : one && html`<${Person} id=${one.owner_id} />`;
   return html`<${Page} title=${one?.title ?? t.work.objective} back=${{ href: href("/feedback", { view: "objectives" }), text: t.feedback.objectives }}
     actions=${actions} lead=${owner}>
-    <${Shown} of=${read}>${(/** @type {Objective} */ data) => html`<div class="list"><div class="entry">
+    <${Shown} of=${read}>${(/** @type {Objective} */ data) => html`<div class="list">
+      ${stateOf(data) === "proposed" && html`<${SentBack} rows=${history.rows} />`}<div class="entry">
         <div class="entry-head"><${Status} word=${stateOf(data)} /><${Badge}>${t.words[data.scope] ?? data.scope}</${Badge}>
           ${data.changed_since_approval && html`<${Badge}>${t.feedback.changed}</${Badge}>`}
           <span class="muted time">${date(data.period_start)} – ${date(data.period_end)}</span></div>
@@ -55,7 +58,7 @@ export function OneObjective({ kind, id }) {
           ...(data.linked_summaries?.length ? [[t.feedback.citedIn, html`<ul>${data.linked_summaries.map((/** @type {any} */ cited) =>
             html`<li key=${cited.id}><a href=${href(`/feedback/summaries/${cited.id}`)} dir="auto">${cited.title}</a></li>`)}</ul>`]] : []),
           [t.created, html`<${Time} at=${data.created_at} />`], [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}></div>
-        <${Card} title=${t.feedback.history}><${HistorySteps} path=${`${path}/history`} /></${Card}>
+        <${Card} title=${t.feedback.history}><${HistorySteps} of=${history} /></${Card}>
       </div></div>`}</${Shown}>
     ${one && dialog === "check-in" && html`<${CheckInForm} path=${path} objective=${one} onClose=${close} onDone=${read.reload} />`}
     ${one && dialog === "edit" && html`<${Edit} path=${path} onClose=${close} onSaved=${read.reload} />`}

@@ -56,8 +56,9 @@ function List() {
     { name: "q", label: t.search, hint: t.people.searchHint },
     { name: "state", label: t.state, options: STATES, first: query.q ? t.all : t.words.active },
     ...(query.q ? []
-      : [{ name: "role", label: t.people.role, options: ROLES },
-      { name: "department", label: t.people.department, options: [...names.entries()] },
+      : [{ name: "department", label: t.people.department, options: /** @type {[string, string][]} */ ([...names.entries()]) },
+      { name: "role", label: t.people.role, options: ROLES, isMore: true },
+      { name: "manager", label: t.people.manager, part: PersonFilter, isMore: true },
       orderOf(["last_name", "first_name", "-created_at", "created_at", "-updated_at"])]),
   ];
   const bulk = useBulk(people.rows, { name: fullName, isOpen: (one) => one.status !== "deactivated", may: mayWritePeople() });
@@ -83,8 +84,7 @@ function List() {
   const isOfLeft = !query.q && query.state === "deactivated" && !query.role && !query.department && !query.manager;
   const empty = isOfLeft ? html`<${Empty} title=${t.people.nobodyLeft} />` : html`<${Empty} title=${t.people.none} text=${query.q ? "" : t.people.noneText}>
     <${Write} name="people" /></${Empty}>`;
-  return html`<${Filters} filters=${filters} also=${["manager"]}>
-      ${!query.q && html`<${PersonFilter} name="manager" label=${t.people.manager} />`}
+  return html`<${Filters} filters=${filters}>
       <${ColumnChoice} columns=${columns} />
       <${Save} name="people" path=${query.q ? "/search" : "/employees"} query=${query.q ? searchQuery : listQuery} fields=${fields} /></${Filters}>
     ${query.q && !query.state && html`<p class="muted">${t.people.alsoLeft}</p>`}

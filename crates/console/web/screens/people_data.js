@@ -5,7 +5,7 @@ import { download } from "../lib/csv.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { fullName, number } from "../lib/format.js";
-import { fileOf, printable } from "../lib/print.js";
+import { fileOf, namesIn, printable } from "../lib/print.js";
 import { href } from "../lib/router.js";
 import { can, isBound, isOperator } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -35,7 +35,7 @@ export function PersonData({ person, isRead, onSaved }) {
     const { data } = await request("GET", /** @type {string} */ (`/employees/${person.id}/personal-data`),
       { lines: true });
     const lines = /** @type {string} */ (/** @type {unknown} */ (data));
-    const page = isPage ? printable(t.work.print.title(fullName(person)), lines) : lines;
+    const page = isPage ? printable(t.work.print.title(fullName(person)), lines, await namesIn(lines)) : lines;
     if (page === null) throw new ApiError(0, { code: "console_error", message: t.work.print.cut });
     if (isPage) download(fileOf(person, "html"), page, "text/html");
     else download(fileOf(person, "ndjson"), page, "application/x-ndjson");

@@ -11,7 +11,7 @@ import { Badge, Button, Card, Copy, Empty, Facts, Id, Page, Shown, Status, Table
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Domains } from "./sign_in_check.js";
-import { Edit, lifetimeText } from "./sign_in_form.js";
+import { Edit, lifetimeText, NO_CLIENT } from "./sign_in_form.js";
 import { Links } from "./sign_in_links.js";
 
 /** @typedef {import("../types").IdentityProvider} IdentityProvider */
@@ -71,8 +71,11 @@ function Provider({ id }) {
   return html`<${Page} title=${one ? one.name : t.signIn.provider} lead=${one && t.signIn.states[one.status]}
     actions=${actions} back=${{ href: href(SCREEN), text: t.screens.signIn }}>
     <${Shown} of=${provider}>${(/** @type {IdentityProvider} */ shown) => html`<div class="list spaced">
+      ${shown.client_id === NO_CLIENT && html`<div class="sent-back"><strong>${t.signIn.noClient}</strong><p>${t.signIn.noClientText}</p>
+        ${mayWrite && html`<div class="actions">${open("edit", t.signIn.enterClient, "primary")}</div>`}</div>
+        <${Addresses} id=${id} />`}
       <${State} provider=${shown} />
-      <${Addresses} id=${id} />
+      ${shown.client_id !== NO_CLIENT && html`<${Addresses} id=${id} />`}
       <${Domains} provider=${shown} mayWrite=${mayWrite} />
       <${Links} id=${id} mayWrite=${mayWrite} /></div>`}</${Shown}>
     ${one && dialog === "edit" &&
@@ -96,7 +99,7 @@ function State({ provider: one }) {
     [t.state, html`<${Status} word=${one.status} />`],
     [t.signIn.lastSignIn, html`<${Time} at=${one.last_sign_in_at} none=${t.never} />`],
     [t.signIn.issuer, one.issuer],
-    [t.signIn.clientId, one.client_id],
+    [t.signIn.clientId, one.client_id === NO_CLIENT ? "–" : one.client_id],
     [t.signIn.secret, one.client_secret_set ? t.signIn.secretSet : t.signIn.noSecret],
     [t.signIn.linkBy, t.signIn.rules[one.link_by] ?? words(one.link_by)],
     ...(one.link_by === "scim_external_id" ? [[t.signIn.subjectClaim, one.subject_claim]] : []),

@@ -21,6 +21,8 @@ const OWN = ["observations", "objectives", "summaries", "conversations", "assign
 const DEFAULT_SCOPES = [...OWN.flatMap((one) => [`${one}:read`, `${one}:write`]), "employees:read"];
 const SCOPES = [...DEFAULT_SCOPES, "employees:write", "events:read", "webhooks:read", "webhooks:write"];
 const DEFAULT_LIFETIME = 43_200;
+/** Client id of a provider whose client does not exist yet: the provider asks for our addresses before it makes one. */
+export const NO_CLIENT = "not-registered-yet";
 const LIFETIMES = [900, 3600, 28_800, DEFAULT_LIFETIME, 86_400];
 
 /** @param {number} seconds */
@@ -31,7 +33,7 @@ const linesOf = (/** @type {string} */ text) => [...new Set(text.split("\n").map
 
 /** @param {IdentityProvider} [one] */
 const formOf = (one) => ({
-  name: one?.name ?? "", issuer: one?.issuer ?? "https://", client_id: one?.client_id ?? "", secret: "", isPublic: false,
+  name: one?.name ?? "", issuer: one?.issuer ?? "https://", client_id: one && one.client_id !== NO_CLIENT ? one.client_id : "", secret: "", isPublic: false,
   link_by: one?.link_by ?? "verified_email", subject_claim: one?.subject_claim ?? "sub",
   email_domains: one?.email_domains.join("\n") ?? "", audiences: one?.audiences.join("\n") ?? "",
   authorized_parties: one?.authorized_parties.join("\n") ?? "",
@@ -58,10 +60,10 @@ export function Edit({ provider, etag, onClose, onSaved }) {
   const set = (/** @type {Partial<Form>} */ changes) => setForm((before) => ({ ...before, ...changes }));
   const typed = typedOf(form);
   const changes = { ...changed(typed, was ?? {}), ...secretOf(form) };
-  const { run, isBusy, error } = useAction(async (/** @type {string | null | undefined} */ match) => {
+  const { run, isBusy, error } = useAction(async (/** @type {string | null | undefined} */ match, client = {}) => {
     const { data } = provider
       ? await request("PATCH", `/identity-providers/${provider.id}`, { body: changes, etag: match })
-      : await request("POST", "/identity-providers", { body: { ...typed, ...secretOf(form) } });
+      : await request("POST", "/identity-providers", { body: { ...typed, ...secretOf(form), ...client } });
     toast(t.signIn.saved);
     onSaved(data);
     onClose();
@@ -70,8 +72,11 @@ export function Edit({ provider, etag, onClose, onSaved }) {
     return html`<${Stale} path=${`/identity-providers/${provider.id}`} was=${was} fields=${Object.keys(typed)}
       mine=${changed(typed, was ?? {})} onClose=${onClose} onSave=${run} onReload=${onSaved} />`;
   }
-  const isReady = typed.name && typed.client_id && typed.issuer && typed.scopes.length > 0;
+  const isNamed = typed.name && typed.issuer && typed.scopes.length > 0;
+  const isReady = isNamed && typed.client_id;
   const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
+    ${!provider && !isReady && html`<${Button} busy=${isBusy} disabled=${!isNamed}
+      onClick=${() => run(etag, { client_id: NO_CLIENT })}>${t.signIn.addressesFirst}</${Button}>`}
     <${Button} kind="primary" busy=${isBusy} disabled=${!isReady} onClick=${() => run(etag)}>
       ${provider ? t.save : t.signIn.connect}</${Button}>`;
   const part = { form, set, error, provider };

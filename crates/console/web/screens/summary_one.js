@@ -1,4 +1,4 @@
-// One summary beside what it cites. A draft is edited there, and its earlier versions come from the audit log.
+// One summary beside what it cites. A draft is edited there, and those who may change it see its earlier versions.
 
 import { objectiveHref } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
@@ -7,17 +7,18 @@ import { Confirm } from "../lib/dialog.js";
 import { date, fullName, short } from "../lib/format.js";
 import { Person } from "../lib/people.js";
 import { href } from "../lib/router.js";
-import { can, isBound } from "../lib/session.js";
+import { can, isAdmin } from "../lib/session.js";
 import { Stale } from "../lib/stale.js";
 import { toast } from "../lib/toast.js";
 import { Button, Card, Closed, Field, Page, Problem, Prose, Shown, Status, Time, fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Act, summaryActionsOf } from "./feedback_lists.js";
+import { Actor, SentBack, useHistory } from "./history.js";
 import { Answer } from "./summary_answer.js";
+import { self } from "./write.js";
 
 /** @typedef {import("../types").Summary} Summary */
-/** @typedef {import("../types").AuditEntry} AuditEntry */
 /** @typedef {{ title: string, body: string, included_observation_ids: string[], included_objective_ids: string[] }} Draft */
 
 const MEMBERS = /** @type {(keyof Draft)[]} */ (["title", "body", "included_observation_ids", "included_objective_ids"]);
@@ -31,6 +32,9 @@ export function OneSummary({ id }) {
   const [dialog, setDialog] = useState("");
   const [draft, setDraft] = useState(/** @type {{ was: Summary, etag: string | null, form: Draft } | null} */ (null));
   const one = /** @type {Summary | null} */ (read.data);
+  // The person that a summary is shared with sees no earlier text.
+  const isOnlyShared = one?.employee_id === self() && one.author_id !== self() && !isAdmin();
+  const history = useHistory(one && !isOnlyShared ? path : null);
   const begin = useAction(async () => {
     const { data, etag } = await request("GET", path);
     const was = /** @type {Summary} */ (/** @type {unknown} */ (data));
@@ -46,6 +50,7 @@ export function OneSummary({ id }) {
   return html`<${Page} title=${one?.title ?? t.work.summary} lead=${lead} actions=${actions}
     back=${{ href: href("/feedback", { view: "summaries" }), text: t.feedback.summaries }}>
     ${begin.error && html`<${Problem} error=${begin.error} />`}
+    ${one?.status === "draft" && html`<${SentBack} rows=${history.rows} />`}
     <${Shown} of=${read}>${(/** @type {Summary} */ data) => draft
       ? html`<${Editor} path=${path} draft=${draft} onChange=${(/** @type {Draft} */ form) => setDraft({ ...draft, form })}
         onClose=${() => setDraft(null)} onSaved=${read.reload} />`
@@ -54,7 +59,7 @@ export function OneSummary({ id }) {
           <span class="muted time"><${Time} at=${data.updated_at} /></span></div>
         <${Prose}>${data.body || t.work.noBody}</${Prose}><${Answer} of=${data} onDone=${read.reload} /></article>
         <${Cited} of=${data} /></div>`}</${Shown}>
-    ${one && !draft && can("audit:read") && !isBound() && html`<${Versions} id=${id} />`}
+    ${one && !draft && !isOnlyShared && html`<${Versions} of=${history} />`}
     ${one && dialog && html`<${Act} name=${dialog} path=${path} title=${one.title} onClose=${() => setDialog("")} onDone=${read.reload} />`}
   </${Page}>`;
 }
@@ -122,14 +127,13 @@ function Editor({ path, draft, onChange, onClose, onSaved }) {
       work=${async () => onClose()} />`}`;
 }
 
-/** Former texts, newest first. @param {{ id: string }} p */
-function Versions({ id }) {
-  const list = useList("/audit-log", { "filter[target_id]": id, limit: 20 });
+/** Former texts, newest first. @param {{ of: ReturnType<typeof useHistory> }} p */
+function Versions({ of }) {
   const none = html`<p class="muted">${t.work.noVersions}</p>`;
-  const former = list.rows?.filter((row) => "body" in row.changes || "title" in row.changes) ?? null;
-  return html`<${Card} title=${t.work.versions}><${Shown} of=${{ ...list, rows: former }} rows=${2} empty=${none}>
-    ${(/** @type {AuditEntry[]} */ rows) => html`<ol class="steps">${rows.map((row) => html`<li key=${row.id}><details>
-      <summary><${Time} at=${row.occurred_at} /> <span class="muted">${t.work.replacedBy(row.actor.name)}</span></summary>
+  const former = of.rows?.filter((row) => ["title", "body"].some((name) => row.changes[name]?.from)) ?? null;
+  return html`<${Card} title=${t.work.versions}><${Shown} of=${{ ...of, rows: former }} rows=${2} empty=${none}>
+    ${(/** @type {import("../types").HistoryEntry[]} */ rows) => html`<ol class="steps">${rows.map((row) => html`<li key=${row.id}><details>
+      <summary><${Time} at=${row.occurred_at} /> <span class="muted">${t.work.replacedBy} <${Actor} actor=${row.actor} /></span></summary>
       ${["title", "body"].map((name) => row.changes[name]?.from && html`<${Prose} key=${name}>${String(row.changes[name].from)}</${Prose}>`)}
       </details></li>`)}</ol>`}</${Shown}></${Card}>`;
 }

@@ -5,7 +5,8 @@ import { quotas } from "../lib/api.js";
 import { Bars, Meter } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
 import { barsOf, total, useStats } from "../lib/deliveries.js";
-import { date, duration, fullName, hour, number, percent, words } from "../lib/format.js";
+import { date, duration, fullName, hour, number, percent, short, words } from "../lib/format.js";
+import { titleOf, unreadMessages, useNotices, useSentBack } from "../lib/notices.js";
 import { href } from "../lib/router.js";
 import { can, isBound, isOperator, isSession, session } from "../lib/session.js";
 import { Badge, Card, Empty, Figure, Page, Problem, Shown, Skeleton, Time } from "../lib/ui.js";
@@ -16,6 +17,8 @@ import { quietSince } from "./objectives_progress.js";
 const REFRESH_MS = 30_000;
 const SOON_MS = 14 * 86_400_000;
 const SHOWN = 5;
+/** Characters of a reason in one line. */
+const MOST_REASON = 80;
 
 /**
  * @typedef {{ key: string, tone: "bad" | "warn" | "info", kind: string, text: any, note?: any, to: string }}
@@ -40,14 +43,16 @@ export default function Today() {
     { "filter[status]": "pending_review", limit: 100 });
   const assignments = useGet(can("assignments:read") ? "/assignments" : null,
     { "filter[status]": "open", sort: "due_date", limit: 100 });
+  const notices = useNotices();
+  const { returned, reads: returns } = useSentBack(notices.newest);
   const requests = useGet(isOperator() && can("settings:read") ? "/request-stats" : null, { window: "24h" });
-  const reads = [webhooks, keys, connectors, objectives, shared, quiet, quietShared, summaries, assignments];
+  const reads = [webhooks, keys, connectors, objectives, shared, quiet, quietShared, summaries, assignments, notices, ...returns];
   usePoll(() => [...reads, stats, requests].forEach((one) => one.reload()), REFRESH_MS);
   const matters =
     collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows,
       objectives: [...(objectives.data?.data ?? []), ...(shared.data?.data ?? [])],
       quiet: [...(quiet.data?.data ?? []), ...(quietShared.data?.data ?? [])],
-    summaries: summaries.data?.data, assignments: assignments.data?.data });
+    summaries: summaries.data?.data, assignments: assignments.data?.data, messages: unreadMessages(notices.newest), returned });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
   const isFailed = reads.some((one) => one.error);
   const isCut = reads.some((one) => ("rows" in one ? one.hasMore : one.data?.has_more));
@@ -136,10 +141,11 @@ function Deliveries({ webhooks, stats, sum, beside }) {
 /**
  * Everything that waits for a person, the urgent first.
  * @param {{ webhooks?: Webhook[] | null, keys?: ApiKey[] | null, connectors?: Connector[] | null,
- *   objectives?: Objective[], quiet?: Objective[], summaries?: Summary[], assignments?: Assignment[] }} of
+ *   objectives?: Objective[], quiet?: Objective[], summaries?: Summary[], assignments?: Assignment[],
+ *   messages: ReturnType<typeof unreadMessages>, returned: ReturnType<typeof useSentBack>["returned"] }} of
  * @returns {Matter[]}
  */
-function collect({ webhooks, keys, connectors, objectives, quiet, summaries, assignments }) {
+function collect({ webhooks, keys, connectors, objectives, quiet, summaries, assignments, messages, returned }) {
   const now = Date.now();
   const today = new Date(now).toISOString().slice(0, 10);
   /** @type {Matter[]} */
@@ -173,6 +179,9 @@ function collect({ webhooks, keys, connectors, objectives, quiet, summaries, ass
         note: html`<${Time} at=${one.expires_at} />`, to: href("/keys") });
     }
   }
+  for (const { id, title, to, reason } of returned) {
+    matters.push({ key: `back-${id}`, tone: "warn", kind: t.work.sentBack, text: title, note: short(reason, MOST_REASON), to });
+  }
   for (const one of objectives ?? []) {
     matters.push({ key: one.id, tone: "warn", kind: t.today.objective, text: one.title,
       note: one.owner && fullName(one.owner), to: objectiveHref(one) });
@@ -186,6 +195,10 @@ function collect({ webhooks, keys, connectors, objectives, quiet, summaries, ass
     matters.push({ key: one.id, tone: "warn", kind: t.today.assignment, text: one.title,
       note: date(one.due_date ?? today),
       to: href("/feedback", { view: "assignments" }) });
+  }
+  for (const [id, [newest, ...older]] of messages) {
+    if (newest) matters.push({ key: id, tone: "info", kind: t.work.unread(older.length + 1), text: titleOf(newest),
+      note: html`<${Time} at=${newest.created_at} />`, to: href("/me", { view: "conversations", talk: id }) });
   }
   for (const one of quiet ?? []) {
     matters.push({ key: `quiet-${one.id}`, tone: "info", kind: one.last_check_in_at ? t.today.quiet : t.progress.none, text: one.title,

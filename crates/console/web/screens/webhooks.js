@@ -123,9 +123,9 @@ function Log({ webhooks }) {
     { name: "state", label: t.state, options: STATES },
     { name: "type", label: t.webhooks.event, options: TYPES },
     { name: "webhook", label: t.webhooks.receiver, options: [...byId.values()].map((one) => [one.id, one.url]) },
-    { name: "event", label: t.webhooks.eventId, hint: "evt_…" },
-    { name: "from", label: t.from, type: "date" },
-    { name: "to", label: t.to, type: "date" },
+    { name: "event", label: t.webhooks.eventId, hint: "evt_…", isMore: true },
+    { name: "from", label: t.from, type: "date", isMore: true },
+    { name: "to", label: t.to, type: "date", isMore: true },
   ];
   const empty = html`<${Empty} title=${t.webhooks.noDeliveries} text=${t.webhooks.noDeliveriesText} />`;
   return html`<${Filters} filters=${filters} />

@@ -1,5 +1,6 @@
 // Content filter of a subscription: fields of its form, and its text among the facts.
 
+import { useList } from "../lib/data.js";
 import { Person, PersonField } from "../lib/people.js";
 import { can } from "../lib/session.js";
 import { fieldError, Field } from "../lib/ui.js";
@@ -44,10 +45,8 @@ export function FilterFields({ form, onChange, error }) {
   return html`
     <${PeopleField} value=${form.people} onChange=${(/** @type {string} */ people) => set({ people })} hint=${hint}
       error=${fieldError(error, "filter.employee_id")} />
-    <${Field} label=${t.webhooks.filterDepartments} hint=${hint}
-      error=${fieldError(error, "filter.department_id")}>
-      <input name="filter_departments" value=${form.departments} placeholder="dep_…"
-        onInput=${(/** @type {any} */ e) => set({ departments: e.target.value })} /></${Field}>
+    <${DepartmentField} value=${form.departments} onChange=${(/** @type {string} */ departments) => set({ departments })} hint=${hint}
+      error=${fieldError(error, "filter.department_id")} />
     <${Field} label=${t.webhooks.filterType}>
       <select name="filter_type" value=${form.type}
         onChange=${(/** @type {any} */ e) => set({ type: e.target.value })}>
@@ -77,6 +76,31 @@ function PeopleField({ value, onChange, hint, error }) {
       <button type="button" class="link" aria-label=${`${t.webhooks.filterDropPerson}: ${id}`}
         onClick=${() => drop(id)}>${t.webhooks.filterDropPerson}</button></div>`)}
     <${PersonField} label=${t.webhooks.filterAddPerson} value=${null} onChange=${add} />
+    ${error && html`<span class="field-error">${error}</span>`}</fieldset>`;
+}
+
+/** Departments that are offered by name. */
+const MOST_DEPARTMENTS = 100;
+
+/**
+ * The departments of a filter: by name, or as ids if the key may not read them or there are too many.
+ * @param {{ value: string, onChange: (value: string) => void, hint: string, error?: string }} p
+ */
+function DepartmentField({ value, onChange, hint, error }) {
+  const { rows, hasMore, isLoading } = useList(can("employees:read") ? "/departments" : null, { limit: MOST_DEPARTMENTS });
+  const chosen = ids(value) ?? [];
+  if (isLoading && !rows) return null;
+  if (!rows || hasMore) {
+    return html`<${Field} label=${t.webhooks.filterDepartments} hint=${hint} error=${error}>
+      <input name="filter_departments" value=${value} placeholder="dep_…"
+        onInput=${(/** @type {any} */ e) => onChange(e.target.value)} /></${Field}>`;
+  }
+  const names = new Map(chosen.map((id) => [id, id]));
+  for (const one of rows) names.set(one.id, one.name);
+  const toggle = (/** @type {string} */ id) => onChange((chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]).join(" "));
+  return names.size > 0 && html`<fieldset class="checks"><legend class="field-label">${t.webhooks.filterDepartments}</legend>
+    ${[...names].map(([id, name]) => html`<label key=${id} class="check"><input type="checkbox" checked=${chosen.includes(id)}
+      onChange=${() => toggle(id)} /><span dir="auto">${name}</span></label>`)}
     ${error && html`<span class="field-error">${error}</span>`}</fieldset>`;
 }
 

@@ -43,7 +43,8 @@ pub enum PermissionDenied {
     AboutOneself,
     /// Only the subject of a summary may give feedback on it (decision B5).
     NotTheSubject,
-    /// The caller's person sees the summary only because it was shared, and cannot change it (decision B5).
+    /// The caller's person sees the summary only because it was shared, and neither changes it nor reads its history
+    /// (decision B5).
     OnlyShared,
     /// The person of the bound key did not request the assignment and therefore cannot cancel it (decision B5).
     NotTheRequester,
@@ -113,7 +114,8 @@ impl PermissionDenied {
                 "Feedback on a summary is given by the person it is about. Use that person's API key."
             }
             Self::OnlyShared => {
-                "This summary is only shared with the person that the API key acts for, who cannot change it."
+                "This summary is only shared with the person that the API key acts for, who can neither change it nor read its \
+                 history."
             }
             Self::NotTheRequester => {
                 "An assignment is cancelled by its requester or an org admin. Use an API key of one of them."

@@ -16,7 +16,7 @@ impl Draft {
 }
 
 impl Summary {
-    /// Checks that a caller who sees this summary may edit it. Its author, the managers above its person and org
+    /// Checks that a caller who sees this summary may edit it and read its former texts. Its author, the managers above its person and org
     /// admins may; the person that it was shared with may not.
     ///
     /// # Errors

@@ -12,8 +12,12 @@ const WORTH_BYTES: usize = 1024;
 /// Zstd level for bodies that are sent once: faster than gzip, at the same size.
 const ZSTD_LEVEL: i32 = 1;
 
-/// Zstd level for static files, which are compressed only once.
-const ZSTD_LEVEL_ONCE: i32 = 12;
+/// Zstd level for small static files, which are compressed only once.
+const ZSTD_LEVEL_ONCE: i32 = 19;
+/// Zstd level for large static files: a higher one would hold up the request that is first for hundreds of milliseconds.
+const ZSTD_LEVEL_LARGE: i32 = 12;
+/// Size from which a static file is large, in bytes.
+const LARGE_BYTES: usize = 128 * 1024;
 
 /// Content encoding of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,7 +41,8 @@ impl Encoding {
 /// Compresses a static body with a slow level. Returns `None` if the result is not smaller.
 pub(crate) fn compress_static(encoding: Encoding, body: &[u8]) -> Option<Bytes> {
     let smaller = match encoding {
-        Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL_ONCE),
+        Encoding::Zstd if body.len() < LARGE_BYTES => zstd::bulk::compress(body, ZSTD_LEVEL_ONCE),
+        Encoding::Zstd => zstd::bulk::compress(body, ZSTD_LEVEL_LARGE),
         Encoding::Gzip => gzip(body, Compression::default()),
     };
     smaller.ok().filter(|smaller| smaller.len() < body.len()).map(Bytes::from)

@@ -1,6 +1,7 @@
 //! Summaries (decision G).
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::audit::AuditEntry;
 use candor_domain::event::EventData;
 use candor_domain::id::{Kind, SummaryKind};
 use candor_domain::summary::{self, Action, ActionKind, Summary};
@@ -8,6 +9,7 @@ use candor_service::Services;
 use candor_service::usecases::summaries;
 use serde_json::{Value, json};
 
+use super::events::HISTORY_ENTRY;
 use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
@@ -46,6 +48,13 @@ const ROUTES: &[Route] = &[
         )
         .takes(&SUMMARY_UPDATE)
         .answers(&SUMMARY),
+    Route::get("/summaries/{id}/history", Access::scope(Permission::SummariesRead), history)
+        .with_name("listSummaryHistory", "List the history of a summary, newest first")
+        .description(
+            "Lists the audit entries of the summary with the former texts and the reason of a return, but without the \
+             origin of the requests. 403 for a key of the person that the summary was shared with.",
+        )
+        .lists(&HISTORY_ENTRY, |input| drop(input.list::<AuditEntry, (), ()>("", (), vec![]))),
     Route::post("/summaries/{id}/submit", Access::scope(Permission::SummariesWrite), submit)
         .with_name("submitSummary", "Submit a summary for review")
         .description(
@@ -106,6 +115,10 @@ fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'
 
 fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(async move { summaries::get(services, &request.context, request.id()?, request.params).await })
+}
+
+fn history<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+    Box::pin(async move { summaries::history(services, &request.context, request.id()?, request.params).await })
 }
 
 fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use candor_domain::access::{Access, Permission};
+use candor_domain::audit;
 use candor_domain::external_id::ExternallyIdentified;
 use candor_domain::fields::Reference;
 use candor_domain::id::{EmployeeId, Id, Kind, ObjectiveKind, ObservationId, ObservationKind, SummaryId};
@@ -27,7 +28,7 @@ use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
 use crate::context::visible;
-use crate::usecases::organization;
+use crate::usecases::{audit_log, organization};
 
 /// Number of summaries whose included resources are read together. Each may have 300 resources of up to 30 KB.
 const WITH_INCLUDED_AT_A_TIME: usize = 10;
@@ -127,6 +128,24 @@ pub async fn get(
     params: Params,
 ) -> Result<Reply, Error> {
     expand::one(services, context, params, visible::require::<Summary>(services, context, id)).await
+}
+
+/// `GET /summaries/{id}/history`: lists the changes of a summary, newest first, for those who may change it (decision G).
+///
+/// # Errors
+/// Not found, a summary that the caller sees only because it was shared, invalid parameters; see [`Error`].
+pub async fn history(
+    services: &Services,
+    context: &RequestContext,
+    id: SummaryId,
+    mut params: Params,
+) -> Result<Reply, Error> {
+    let summary = visible::require::<Summary>(services, context, id).await?;
+    summary.value.may_be_changed_by(&context.caller)?;
+    let filter = audit::Filter { target_id: Some(id.to_string()), ..audit::Filter::default() };
+    let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![]);
+    let request = params.finish(request)?;
+    audit_log::history(services, context, &request).await
 }
 
 /// `POST /summaries`: creates a draft of a summary.

@@ -45,6 +45,13 @@ const COUNTS_OF_GOALS: Entry = shows(&[], 0, &["?group_by=status,month"]);
 /// A read limited to the caller's own items; it shows an unspecified part of the visible resources.
 const OWN: Entry =
     Entry::Shows(VisibleResources { roots: &[], queries: &["", "?limit=100"], depth: 0, is_partial: true });
+/// Histories of summaries, which show the people that summaries were shared with nothing.
+const SUMMARY_HISTORIES: Entry = Entry::Shows(VisibleResources {
+    roots: &[Draft, Shared, Retired],
+    queries: &["", "?limit=100"],
+    depth: 0,
+    is_partial: true,
+});
 
 const OBSERVATIONS: &[Kind] = &[Observation, Managers, Foreign, Submitted, SubmittedManagers];
 const GOALS: &[&str] = &["?expand=owner", "?expand=owner,linked_summaries"];
@@ -72,6 +79,7 @@ pub(super) const READS: &[(&str, Entry)] = &[
     ("listManagerObjectiveHistory", shows(&[Team, Org], 0, &[""])),
     ("listSummaries", shows(&[Draft, Shared, Retired], 2, SUMMARY_LISTS)),
     ("getSummary", shows(&[Draft, Shared, Retired], 2, SUMMARIES)),
+    ("listSummaryHistory", SUMMARY_HISTORIES),
     ("listConversations", shows(&[Talk, GoalTalk], 1, &["?limit=100", "?filter[archived]=all"])),
     ("getConversation", shows(&[Talk, GoalTalk], 1, &[""])),
     ("listMessages", shows(&[Message], 1, &["?limit=100"])),

@@ -1,9 +1,10 @@
 //! Life cycle of a summary, with its notifications.
 
+use candor_domain::access::AccessLevel;
 use serde_json::json;
 
 use super::{ask, body, employee_and_boss, objective, observation, perform, summary};
-use crate::objectives::{Feed, person, walk};
+use crate::objectives::{Feed, key_for, person, walk};
 use crate::snapshots::shown;
 use crate::support::TestApi;
 
@@ -39,6 +40,25 @@ async fn summary_lifecycle_matches_snapshots() {
     insta::assert_snapshot!("told", shown(&world.get("/v1/notifications").await));
     let log = format!("/v1/audit-log?filter[target_id]={}", creation.json()["id"].as_str().unwrap());
     insta::assert_snapshot!("audited", shown(&world.get(&log).await));
+}
+
+#[tokio::test]
+async fn summary_history_has_former_texts_and_the_reason() {
+    let world = TestApi::new().await;
+    let (employee, author) = employee_and_boss(&world).await;
+    let draft = json!({"employee_id": employee, "author_id": author, "title": "First half", "body": "Calm."});
+    let path =
+        format!("/v1/summaries/{}", world.post("/v1/summaries", draft).await.json()["id"].as_str().unwrap());
+    let reading_author = key_for(&world, &author, AccessLevel::Standard).await;
+    perform(&world, &path, &["submit"]).await;
+    assert_eq!(world.post(&format!("{path}/return"), json!({"reason": "Name a case."})).await.status, 200);
+    assert_eq!(world.patch(&path, json!({"body": "Calm with a caller."})).await.status, 200);
+    let entries = walk(&world, &reading_author, &format!("{path}/history?limit=1")).await;
+    let actions: Vec<_> = entries.iter().map(|entry| entry["action"].as_str().unwrap()).collect();
+    assert_eq!(actions, ["summary.update", "summary.return", "summary.submit", "summary.create"]);
+    assert_eq!(entries[0]["changes"]["body"], json!({"from": "Calm.", "to": "Calm with a caller."}));
+    assert_eq!(entries[1]["comment"], "Name a case.");
+    assert!(entries.iter().all(|entry| entry.get("context").is_none()), "{entries:?}");
 }
 
 #[tokio::test]

@@ -21,6 +21,17 @@ enum ExpectedAccess {
     All,
 }
 
+impl ExpectedAccess {
+    /// Returns the status of `GET` on the history.
+    const fn history_status(self) -> u16 {
+        match self {
+            Self::Nothing => 404,
+            Self::Answer => 403,
+            Self::Write | Self::All => 200,
+        }
+    }
+}
+
 /// Test people: the reporting line top → boss → employee, an author outside the line, and outsiders.
 struct SummaryPeople {
     employee: String,
@@ -84,6 +95,8 @@ async fn summary_access_follows_relation_and_status() {
                 };
                 let got = world.bare("GET", &path).key(key).send().await;
                 assert_eq!(got.status, if may == ExpectedAccess::Nothing { 404 } else { 200 }, "{case}");
+                let history = world.bare("GET", &format!("{path}/history")).key(key).send().await;
+                assert_eq!(history.status, may.history_status(), "{case}: history");
                 let id = path.rsplit('/').next().unwrap();
                 for filter in [
                     "",

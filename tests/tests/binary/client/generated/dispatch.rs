@@ -136,6 +136,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "summaries.approve",
     "summaries.archive",
     "summaries.give_feedback",
+    "summaries.list_history",
     "summaries.return",
     "summaries.share",
     "summaries.submit",
@@ -536,6 +537,10 @@ async fn summaries(client: &Candor, step: &Step) -> Result<Value, Error> {
         "archive" => answer(resource.archive(step.path(0))).await,
         "give_feedback" => {
             answer(resource.give_feedback(step.path(0), step.body::<Option<types::SummaryFeedback>>())).await
+        }
+        "list_history" => {
+            first_page(resource.list_history(step.path(0), step.query::<Option<types::ListSummaryHistoryQuery>>()))
+                .await
         }
         "return" => answer(resource.r#return(step.path(0), step.body())).await,
         "share" => answer(resource.share(step.path(0))).await,
