@@ -15,7 +15,8 @@ use crate::support::{Client, Installation, PATIENCE, Proxy, Service, freeze, sig
 
 /// Number of clients.
 pub(super) const CLIENTS: usize = 6;
-/// Number of operations between two disturbances, in the gate and in an exploration.
+/// Number of operations before a disturbance, and the largest number beside it, in the gate and in an exploration. With
+/// it, a fast client does not end before each kind of disturbance was there.
 const CALM: [usize; 2] = [40, 800];
 /// Number of operations of others during a pause of an instance.
 const PAUSE: usize = 20;
@@ -28,8 +29,12 @@ pub(super) struct Fleet {
     pub(super) seed: u64,
     clock: AtomicU64,
     finished_operations: AtomicUsize,
+    /// Number of operations at which the clients wait for the disturbance.
+    limit: AtomicUsize,
     in_flight: AtomicUsize,
     working: AtomicUsize,
+    /// Number of kills, pauses, cuts of clients and cuts from the database.
+    disturbances: [AtomicUsize; 4],
 }
 
 /// An instance with the connection to its database.
@@ -90,8 +95,10 @@ impl Fleet {
             seed,
             clock: AtomicU64::new(1),
             finished_operations: AtomicUsize::new(0),
+            limit: AtomicUsize::new(0),
             in_flight: AtomicUsize::new(0),
             working: AtomicUsize::new(0),
+            disturbances: Default::default(),
         };
         fleet.instances.iter().for_each(|instance| fleet.serve(instance));
         fleet
@@ -161,7 +168,7 @@ impl Fleet {
                 move || {
                     let _working = Working(&self.working);
                     let (mut actor, mut memory) = (Actor::new(self, number), M::default());
-                    while self.progress() < operations {
+                    while self.wait_for_turn(operations) {
                         act(&mut actor, &mut memory);
                     }
                     memory
@@ -172,6 +179,9 @@ impl Fleet {
             clients.into_iter().map(|client| client.join().unwrap()).collect()
         });
         self.instances.iter().for_each(Self::kill);
+        let counts = self.disturbances.each_ref().map(|count| count.load(Ordering::SeqCst));
+        assert!(counts.iter().all(|count| *count > 0), "no disturbance of a kind: {counts:?}");
+        println!("{} instances, {counts:?} kills, pauses, cuts, cuts from the database", self.instances.len());
         (memories, self.restart())
     }
 
@@ -193,7 +203,9 @@ impl Fleet {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
         let mut kind = usize::try_from(self.seed % 4).unwrap();
         loop {
-            let next = self.progress() + size(CALM[0], CALM[1]);
+            let calm = size(CALM[0], CALM[1]);
+            let next = self.progress() + calm;
+            self.limit.store(next + calm, Ordering::SeqCst);
             self.wait_for_progress(next);
             if self.working.load(Ordering::SeqCst) == 0 {
                 return;
@@ -209,8 +221,16 @@ impl Fleet {
                 2 => cut_and_mend(&instance.running.lock().unwrap().as_ref().unwrap().front),
                 _ => instance.database.iter().for_each(cut_and_mend),
             }
+            self.disturbances[kind % 4].fetch_add(1, Ordering::SeqCst);
             kind += 1;
         }
+    }
+
+    /// Waits while the clients are ahead of the disturbances. Returns `false` at the end of the run.
+    fn wait_for_turn(&self, operations: usize) -> bool {
+        let is_ended = || self.progress() >= operations;
+        wait_until(PATIENCE, || is_ended() || self.progress() < self.limit.load(Ordering::SeqCst));
+        !is_ended()
     }
 
     fn wait_for_progress(&self, operations: usize) {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::actor::{Actor, Request};
 use super::fleet::Fleet;
-use super::{assert_explained, create_person, operations, read_feed};
+use super::{assert_explained, assert_meaningful, create_person, operations, read_feed};
 use crate::support::Response;
 
 /// Number of operations after which the clients turn to another group.
@@ -28,6 +28,7 @@ pub(super) fn check(fleet: &Fleet) {
     for (group, operation) in memories.into_iter().flatten() {
         histories.entry(group).or_default().push(operation);
     }
+    assert_meaningful(histories.values().flatten());
     let events = read_feed(&mut client, &["employee.updated"]);
     let marks: Vec<u64> = events.iter().map(|event| mark(&event["data"])).collect();
     let distinct_marks: HashSet<u64> = marks.iter().copied().collect();

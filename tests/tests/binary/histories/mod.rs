@@ -12,12 +12,13 @@ mod repeats;
 mod sets;
 mod uniques;
 
+use std::collections::BTreeMap;
 use std::fmt::{Debug, Write as _};
 use std::fs;
 use std::path::Path;
 
 use candor_test_explore::{seed, size};
-use candor_test_histories::{Model, OperationOf, Verdict, find_order, find_smallest_part};
+use candor_test_histories::{Model, Operation, OperationOf, Verdict, find_order, find_smallest_part};
 use fleet::Fleet;
 use serde_json::{Value, json};
 
@@ -84,6 +85,20 @@ fn history_of_moves_is_one_tree_on_sqlite() {
 #[test]
 fn history_of_moves_is_one_tree_on_postgres() {
     on_postgres(seed(503), lines::check);
+}
+
+/// Asserts that the clients of a run got answers, and lost some: without them it proves nothing.
+fn assert_meaningful<'a, C: 'a, A: Debug + 'a>(operations: impl Iterator<Item = &'a Operation<C, A>>) {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for operation in operations {
+        let answer =
+            operation.answer.as_ref().map_or_else(|| "unknown".to_owned(), |answer| format!("{answer:?}"));
+        let word = answer.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
+        *counts.entry(word.to_owned()).or_default() += 1;
+    }
+    println!("answers: {counts:?}");
+    let (lost, all) = (counts.get("unknown").copied().unwrap_or_default(), counts.values().sum::<usize>());
+    assert!(counts.len() > 2 && lost > 0 && 2 * lost < all, "the answers are too few for a proof: {counts:?}");
 }
 
 /// Asserts that an order explains the history of an object.

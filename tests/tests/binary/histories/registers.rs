@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::actor::{Actor, Request};
 use super::fleet::{CLIENTS, Fleet};
-use super::{assert_explained, create, create_person, fail, operations, read_feed};
+use super::{assert_explained, assert_meaningful, create, create_person, fail, operations, read_feed};
 use crate::support::Response;
 
 /// Number of operations after which the clients turn to other resources, so that no history becomes too long.
@@ -38,6 +38,7 @@ pub(super) fn check(fleet: &Fleet) {
     for (resource, operation) in memories.into_iter().flat_map(|memory| memory.history) {
         histories.entry(resource).or_default().push(operation);
     }
+    assert_meaningful(histories.values().flatten());
     let mut feeds: HashMap<String, Vec<[u64; 2]>> = HashMap::new();
     for event in read_feed(&mut client, &["observation.created", "observation.updated"]) {
         let id = event["data"]["id"].as_str().unwrap().to_owned();

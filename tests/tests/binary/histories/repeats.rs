@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::actor::{Actor, Request};
 use super::fleet::Fleet;
-use super::{assert_explained, create_person, operations, read_feed};
+use super::{assert_explained, assert_meaningful, create_person, operations, read_feed};
 
 /// Number of operations after which the clients turn to other keys.
 const EPOCH: usize = 40;
@@ -29,6 +29,7 @@ pub(super) fn check(fleet: &Fleet) {
         }
         histories.entry(key).or_default().push(operation);
     }
+    assert_meaningful(histories.values().flatten());
     let rows = group(client.all("/v1/observations?sort=created_at").iter());
     let events = read_feed(&mut client, &["observation.created"]);
     let event_ids = group(events.iter().map(|event| &event["data"]));

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::actor::{Actor, Request};
 use super::fleet::Fleet;
-use super::{assert_explained, create_person, fail, id_of, operations, read_feed};
+use super::{assert_explained, assert_meaningful, create_person, fail, id_of, operations, read_feed};
 use crate::support::Response;
 
 /// Number of operations after which the clients turn to another set.
@@ -43,7 +43,9 @@ pub(super) fn check(fleet: &Fleet) {
         walks.extend(memory.walks);
         readers.push(memory.events);
     }
-    for set in 0..=operations() / EPOCH {
+    assert_meaningful(histories.values().flatten());
+    // The last clients may end in the set after the last one.
+    for set in 0..=operations() / EPOCH + 1 {
         let began = fleet.tick();
         let rows = client.all(&format!("/v1/observations?sort=created_at&filter[metadata.set]={set}"));
         walks.push((set, usize::MAX, (began, fleet.tick(), rows.iter().map(id_and_text).collect())));

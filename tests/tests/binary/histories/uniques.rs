@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::actor::{Actor, Request};
 use super::fleet::Fleet;
-use super::{assert_explained, create_person, id_of, operations};
+use super::{assert_explained, assert_meaningful, create_person, id_of, operations};
 use crate::support::Response;
 
 /// Number of operations after which the clients turn to other values.
@@ -30,6 +30,7 @@ pub(super) fn check(fleet: &Fleet) {
     for (value, operation) in memories.into_iter().flat_map(|memory| memory.history) {
         histories.entry(value).or_default().push(operation);
     }
+    assert_meaningful(histories.values().flatten());
     for (value, mut history) in histories {
         let began = fleet.tick();
         let answer = Some(holders(&client.get(&path_of_lookup(value)).unwrap()));
