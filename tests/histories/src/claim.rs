@@ -18,7 +18,7 @@ pub enum ClaimCall {
 pub enum ClaimAnswer {
     /// The resource with this id was created.
     Created(String),
-    /// The resource with this id has the value: a conflict, or the stored response to an earlier request.
+    /// The resource with this id has the value: a conflict, or a replay.
     Taken(String),
     /// The resource does not have the value any more.
     Released,
@@ -47,10 +47,10 @@ impl Model for Claim {
     type State = ClaimState;
 
     fn apply(state: &ClaimState, call: &ClaimCall, answer: Option<&ClaimAnswer>) -> Option<ClaimState> {
-        let held = |id: &String| ClaimState::Held(Some(id.clone()));
+        let held_by = |id: &String| ClaimState::Held(Some(id.clone()));
         match (call, answer) {
-            (ClaimCall::Create, Some(ClaimAnswer::Created(id))) => is_free(state).then(|| held(id)),
-            (ClaimCall::Create, Some(ClaimAnswer::Taken(id))) => is_holder(state, id).then(|| held(id)),
+            (ClaimCall::Create, Some(ClaimAnswer::Created(id))) => is_free(state).then(|| held_by(id)),
+            (ClaimCall::Create, Some(ClaimAnswer::Taken(id))) => is_holder(state, id).then(|| held_by(id)),
             (ClaimCall::Create, None) => is_free(state).then_some(ClaimState::Held(None)),
             (ClaimCall::Release(id), Some(ClaimAnswer::Released) | None) => match state {
                 ClaimState::Held(Some(holder)) if holder == id => Some(ClaimState::Free),
@@ -58,7 +58,7 @@ impl Model for Claim {
             },
             (ClaimCall::Look, Some(ClaimAnswer::Holders(ids))) => match ids.as_slice() {
                 [] => is_free(state).then_some(ClaimState::Free),
-                [id] => is_holder(state, id).then(|| held(id)),
+                [id] => is_holder(state, id).then(|| held_by(id)),
                 [_, _, ..] => None,
             },
             (ClaimCall::Create, Some(ClaimAnswer::Released | ClaimAnswer::Holders(_)))

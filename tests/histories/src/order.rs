@@ -59,7 +59,7 @@ pub fn find_order<M: Model>(history: &[OperationOf<M>], start: &M::State) -> Ver
     by_start.sort_by_key(|at| history[*at].began);
     let mut placed_positions = Positions(vec![0; history.len().div_ceil(64)]);
     let mut missing = history.iter().filter(|operation| operation.answer.is_some()).count();
-    let mut seen = HashSet::new();
+    let mut configurations = HashSet::new();
     let mut order = Vec::with_capacity(history.len());
     let mut steps = vec![Step {
         state: start.clone(),
@@ -78,11 +78,11 @@ pub fn find_order<M: Model>(history: &[OperationOf<M>], start: &M::State) -> Ver
         let operation = &history[position];
         let Some(state) = M::apply(&step.state, &operation.call, operation.answer.as_ref()) else { continue };
         placed_positions.toggle(position);
-        if !seen.insert((placed_positions.clone(), state.clone())) {
+        if !configurations.insert((placed_positions.clone(), state.clone())) {
             placed_positions.toggle(position);
             continue;
         }
-        if seen.len() > MOST_CONFIGURATIONS {
+        if configurations.len() > MOST_CONFIGURATIONS {
             return Verdict::Undecided;
         }
         order.push(position);

@@ -188,8 +188,8 @@ mod tests {
         let read = |ticks| ended(1, ticks, RegisterCall::Read(None), shown(1, [0, 0]));
         assert!(!is_explained(&[write_of_7.clone(), read([3, 4])]));
         assert!(is_explained(&[ended(0, [1, 4], write(0, 7, Some(1)), shown(2, [7, 0])), read([2, 3])]));
-        let unchanged = ended(1, [3, 4], RegisterCall::Read(Some(1)), RegisterAnswer::Unchanged);
-        assert!(!is_explained(&[write_of_7, unchanged]));
+        let not_modified = ended(1, [3, 4], RegisterCall::Read(Some(1)), RegisterAnswer::Unchanged);
+        assert!(!is_explained(&[write_of_7, not_modified]));
     }
 
     #[test]

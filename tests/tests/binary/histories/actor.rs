@@ -56,7 +56,7 @@ pub(super) struct Actor<'a> {
 impl<'a> Actor<'a> {
     pub(super) fn new(fleet: &'a Fleet, number: usize) -> Self {
         // Clients of neighbouring seeds make different choices.
-        let random = Xoshiro256PlusPlus::seed_from_u64(fleet.seed.wrapping_mul(1000) + number as u64);
+        let random = Xoshiro256PlusPlus::seed_from_u64(fleet.seed.wrapping_mul(1000).wrapping_add(number as u64));
         Self { fleet, number, random, instance: number, connection: None }
     }
 
@@ -97,8 +97,8 @@ impl<'a> Actor<'a> {
         if response.is_some() && !self.is_spoiled() {
             self.connection = Some(connection);
         }
-        let ended = if answer.is_some() { end_tick } else { NEVER };
-        Operation { client: self.number, began, ended, call, answer }
+        let last_tick = if answer.is_some() { end_tick } else { NEVER };
+        Operation { client: self.number, began, ended: last_tick, call, answer }
     }
 
     /// Returns the connection, or a new one to the next instance that runs.

@@ -267,8 +267,8 @@ impl Drop for Working<'_> {
 /// Returns the plan of a proxy: one request in nine is broken. Responses that never come are left out, because a client
 /// would have to wait.
 fn plan_faults() -> Vec<Fault> {
-    let broken = Fault::mixed().into_iter().filter(|fault| !matches!(fault, Fault::None | Fault::SlowAfter));
-    broken.flat_map(|fault| [&[Fault::None; 8][..], &[fault]].concat()).collect()
+    let faults = Fault::mixed().into_iter().filter(|fault| !matches!(fault, Fault::None | Fault::SlowAfter));
+    faults.flat_map(|fault| [&[Fault::None; 8][..], &[fault]].concat()).collect()
 }
 
 fn cut_and_mend(proxy: &Proxy) {

@@ -1,5 +1,5 @@
-//! Reporting lines of a few people, whom several clients move at once. The moves of a group of people have one order,
-//! in which none closes a cycle, and each person has the last acknowledged line.
+//! Reporting lines of a few employees, whom several clients move at once. The moves of a group of employees have one
+//! order, in which none closes a cycle, and each employee has the last acknowledged line.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -38,11 +38,11 @@ pub(super) fn check(fleet: &Fleet) {
             let began = fleet.tick();
             let response = client.get(&format!("/v1/employees/{}", ids[group * PEOPLE + person])).unwrap();
             let answer = Some(shown(&response, group, &ids));
-            let ended = fleet.tick();
+            let end_tick = fleet.tick();
             history.push(OperationOf::<Tree> {
                 client: usize::MAX,
                 began,
-                ended,
+                ended: end_tick,
                 call: TreeCall::Read(person),
                 answer,
             });

@@ -50,8 +50,14 @@ pub(super) fn check(fleet: &Fleet) {
         let began = fleet.tick();
         let last_content = content(&client.get(&format!("/v1/observations/{id}")).unwrap());
         let answer = Some(RegisterAnswer::Content(last_content));
-        let ended = fleet.tick();
-        history.push(Operation { client: CLIENTS, began, ended, call: RegisterCall::Read(None), answer });
+        let end_tick = fleet.tick();
+        history.push(Operation {
+            client: CLIENTS,
+            began,
+            ended: end_tick,
+            call: RegisterCall::Read(None),
+            answer,
+        });
         history.sort_by_key(|operation| operation.began);
         if let Err(problem) = check_feed(&history, events) {
             let text = format!(

@@ -139,8 +139,8 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, person: &str) {
 
 /// Archives a row that the client knows. Two clients may meet there: the row is archived then, too.
 fn archive(actor: &mut Actor<'_>, memory: &mut Memory) {
-    let at = actor.draw(memory.known.len());
-    let (set, text, id) = memory.known.swap_remove(at);
+    let position = actor.draw(memory.known.len());
+    let (set, text, id) = memory.known.swap_remove(position);
     let request = Request::post(&format!("/v1/observations/{id}/archive"), json!({}));
     let operation = actor.send(ClaimCall::Release(id), &request, |response| {
         assert!(matches!(response.status, 200 | 409), "{}", response.text());

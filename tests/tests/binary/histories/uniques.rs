@@ -34,8 +34,14 @@ pub(super) fn check(fleet: &Fleet) {
     for (value, mut history) in histories {
         let began = fleet.tick();
         let answer = Some(holders(&client.get(&path_of_lookup(value)).unwrap()));
-        let ended = fleet.tick();
-        history.push(OperationOf::<Claim> { client: usize::MAX, began, ended, call: ClaimCall::Look, answer });
+        let end_tick = fleet.tick();
+        history.push(OperationOf::<Claim> {
+            client: usize::MAX,
+            began,
+            ended: end_tick,
+            call: ClaimCall::Look,
+            answer,
+        });
         assert_explained::<Claim>(fleet, &format!("value {value}"), &history, &ClaimState::Free);
     }
 }
