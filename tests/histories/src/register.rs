@@ -46,8 +46,11 @@ pub enum RegisterAnswer {
 pub enum RegisterState {
     /// Any content.
     Unknown,
-    /// This content. The tag is `None` after a write with an unknown result, until a response shows it.
-    Known(Option<u64>, [u64; FIELDS]),
+    /// The content that a response showed.
+    Shown(Content),
+    /// Fields after a write with an unknown result. The tag is that of the last content that a response showed, so that
+    /// the resource has another one.
+    Written(Content),
 }
 
 /// Model of a resource that is read, and changed on a version or on any.
@@ -67,26 +70,21 @@ impl Model for Register {
         match (call, answer) {
             (RegisterCall::Read(tag), Some(RegisterAnswer::Content(content))) => {
                 let is_right = *tag != Some(content.tag) && shows(state, *content);
-                is_right.then_some(known(*content))
+                is_right.then_some(RegisterState::Shown(*content))
             }
-            (RegisterCall::Read(Some(tag)), Some(RegisterAnswer::Unchanged)) => match state {
-                RegisterState::Unknown => Some(*state),
-                RegisterState::Known(current, fields) => current
-                    .is_none_or(|current| current == *tag)
-                    .then_some(RegisterState::Known(Some(*tag), *fields)),
-            },
-            (RegisterCall::Write { tag: Some(tag), .. }, Some(RegisterAnswer::Stale)) => match state {
-                RegisterState::Known(Some(current), _) if current == tag => None,
-                RegisterState::Known(..) | RegisterState::Unknown => Some(*state),
-            },
+            (RegisterCall::Read(Some(tag)), Some(RegisterAnswer::Unchanged)) => {
+                (has_tag(state, *tag) != Some(false)).then_some(*state)
+            }
+            (RegisterCall::Write { tag: Some(tag), .. }, Some(RegisterAnswer::Stale)) => {
+                (has_tag(state, *tag) != Some(true)).then_some(*state)
+            }
             (RegisterCall::Write { field, value, tag }, Some(RegisterAnswer::Content(content))) => {
                 let is_right = content.fields[*field] == *value
                     && Some(content.tag) != *tag
-                    && written(state, *field, *value, *tag).is_some_and(|next| shows(&next, *content))
-                    && !matches!(state, RegisterState::Known(Some(current), _) if *current == content.tag);
-                is_right.then_some(known(*content))
+                    && write(state, *field, *value, *tag).is_some_and(|next| shows(&next, *content));
+                is_right.then_some(RegisterState::Shown(*content))
             }
-            (RegisterCall::Write { field, value, tag }, None) => written(state, *field, *value, *tag),
+            (RegisterCall::Write { field, value, tag }, None) => write(state, *field, *value, *tag),
             (RegisterCall::Read(_), Some(RegisterAnswer::Unchanged | RegisterAnswer::Stale) | None)
             | (RegisterCall::Write { .. }, Some(RegisterAnswer::Unchanged | RegisterAnswer::Stale)) => None,
         }
@@ -101,29 +99,36 @@ impl Model for Register {
     }
 }
 
-const fn known(content: Content) -> RegisterState {
-    RegisterState::Known(Some(content.tag), content.fields)
-}
-
+/// Returns `true` if a response may show this content.
 fn shows(state: &RegisterState, content: Content) -> bool {
     match state {
         RegisterState::Unknown => true,
-        RegisterState::Known(tag, fields) => {
-            *fields == content.fields && tag.is_none_or(|current| current == content.tag)
-        }
+        RegisterState::Shown(current) => *current == content,
+        RegisterState::Written(current) => current.fields == content.fields && current.tag != content.tag,
     }
 }
 
-/// Returns the state after a write, or `None` if the precondition does not hold. A client knows a tag from a response,
-/// so the unknown tag after a write without a response is no client's.
-fn written(state: &RegisterState, field: usize, value: u64, tag: Option<u64>) -> Option<RegisterState> {
+/// Returns `true` if the resource has a tag that a client sent. `None` if it is not known. A client knows tags from
+/// responses only, so the tag after a write with an unknown result is none of these.
+fn has_tag(state: &RegisterState, tag: u64) -> Option<bool> {
+    match state {
+        RegisterState::Unknown => None,
+        RegisterState::Shown(current) => Some(current.tag == tag),
+        RegisterState::Written(_) => Some(false),
+    }
+}
+
+/// Returns the state after a write, or `None` if the precondition does not hold.
+fn write(state: &RegisterState, field: usize, value: u64, tag: Option<u64>) -> Option<RegisterState> {
+    if tag.and_then(|tag| has_tag(state, tag)) == Some(false) {
+        return None;
+    }
     match state {
         RegisterState::Unknown => Some(RegisterState::Unknown),
-        RegisterState::Known(current, _) if tag.is_some() && *current != tag => None,
-        RegisterState::Known(_, fields) => {
-            let mut new_fields = *fields;
-            new_fields[field] = value;
-            Some(RegisterState::Known(None, new_fields))
+        RegisterState::Shown(current) | RegisterState::Written(current) => {
+            let mut new_content = *current;
+            new_content.fields[field] = value;
+            Some(RegisterState::Written(new_content))
         }
     }
 }
@@ -134,9 +139,9 @@ mod tests {
     use crate::examples::{ended, unknown};
     use crate::{OperationOf, Verdict, find_order, find_smallest_part};
 
-    const START: RegisterState = RegisterState::Known(Some(1), [0, 0]);
+    const START: RegisterState = RegisterState::Shown(Content { tag: 1, fields: [0, 0] });
 
-    const fn write(field: usize, value: u64, tag: Option<u64>) -> RegisterCall {
+    const fn writes(field: usize, value: u64, tag: Option<u64>) -> RegisterCall {
         RegisterCall::Write { field, value, tag }
     }
 
@@ -155,12 +160,12 @@ mod tests {
     #[test]
     fn concurrent_history_with_unknown_results_is_explained() {
         let history = [
-            ended(0, [1, 6], write(0, 7, Some(1)), shown(2, [7, 0])),
-            ended(1, [2, 5], write(0, 8, Some(1)), RegisterAnswer::Stale),
-            unknown(2, 3, write(1, 9, None)),
-            unknown(3, 4, write(0, 5, Some(1))),
+            ended(0, [1, 6], writes(0, 7, Some(1)), shown(2, [7, 0])),
+            ended(1, [2, 5], writes(0, 8, Some(1)), RegisterAnswer::Stale),
+            unknown(2, 3, writes(1, 9, None)),
+            unknown(3, 4, writes(0, 5, Some(1))),
             ended(0, [7, 8], RegisterCall::Read(Some(2)), RegisterAnswer::Unchanged),
-            ended(1, [9, 12], write(0, 6, None), shown(4, [6, 9])),
+            ended(1, [9, 12], writes(0, 6, None), shown(4, [6, 9])),
             ended(0, [10, 11], RegisterCall::Read(None), shown(3, [7, 9])),
             unknown(0, 13, RegisterCall::Read(None)),
         ];
@@ -170,13 +175,13 @@ mod tests {
     #[test]
     fn lost_update_is_found() {
         let on_one_version = [
-            ended(0, [1, 3], write(0, 7, Some(1)), shown(2, [7, 0])),
-            ended(1, [2, 4], write(0, 8, Some(1)), shown(3, [8, 0])),
+            ended(0, [1, 3], writes(0, 7, Some(1)), shown(2, [7, 0])),
+            ended(1, [2, 4], writes(0, 8, Some(1)), shown(3, [8, 0])),
         ];
         assert!(!is_explained(&on_one_version));
         let of_another_field = [
-            ended(0, [1, 3], write(0, 7, None), shown(2, [7, 0])),
-            ended(1, [2, 4], write(1, 8, None), shown(3, [0, 8])),
+            ended(0, [1, 3], writes(0, 7, None), shown(2, [7, 0])),
+            ended(1, [2, 4], writes(1, 8, None), shown(3, [0, 8])),
             ended(0, [5, 6], RegisterCall::Read(None), shown(3, [0, 8])),
         ];
         assert!(!is_explained(&of_another_field));
@@ -184,10 +189,10 @@ mod tests {
 
     #[test]
     fn stale_read_is_found() {
-        let write_of_7 = ended(0, [1, 2], write(0, 7, Some(1)), shown(2, [7, 0]));
+        let write_of_7 = ended(0, [1, 2], writes(0, 7, Some(1)), shown(2, [7, 0]));
         let read = |ticks| ended(1, ticks, RegisterCall::Read(None), shown(1, [0, 0]));
         assert!(!is_explained(&[write_of_7.clone(), read([3, 4])]));
-        assert!(is_explained(&[ended(0, [1, 4], write(0, 7, Some(1)), shown(2, [7, 0])), read([2, 3])]));
+        assert!(is_explained(&[ended(0, [1, 4], writes(0, 7, Some(1)), shown(2, [7, 0])), read([2, 3])]));
         let not_modified = ended(1, [3, 4], RegisterCall::Read(Some(1)), RegisterAnswer::Unchanged);
         assert!(!is_explained(&[write_of_7, not_modified]));
     }
@@ -195,15 +200,15 @@ mod tests {
     #[test]
     fn reappearing_value_is_found() {
         let history = [
-            ended(0, [1, 2], write(0, 7, None), shown(2, [7, 0])),
-            ended(0, [3, 4], write(0, 8, None), shown(3, [8, 0])),
+            ended(0, [1, 2], writes(0, 7, None), shown(2, [7, 0])),
+            ended(0, [3, 4], writes(0, 8, None), shown(3, [8, 0])),
             ended(1, [5, 6], RegisterCall::Read(None), shown(4, [7, 0])),
         ];
         assert!(!is_explained(&history));
         let of_an_unknown_write = [
-            unknown(0, 1, write(0, 7, Some(1))),
+            unknown(0, 1, writes(0, 7, Some(1))),
             ended(1, [2, 3], RegisterCall::Read(None), shown(2, [7, 0])),
-            ended(1, [4, 5], write(0, 8, None), shown(3, [8, 0])),
+            ended(1, [4, 5], writes(0, 8, None), shown(3, [8, 0])),
             ended(1, [6, 7], RegisterCall::Read(None), shown(2, [7, 0])),
         ];
         assert!(!is_explained(&of_an_unknown_write));
@@ -212,9 +217,20 @@ mod tests {
 
     #[test]
     fn change_without_a_new_tag_is_found() {
-        let of_a_write = ended(0, [1, 2], write(0, 7, None), shown(1, [7, 0]));
+        let of_a_write = ended(0, [1, 2], writes(0, 7, None), shown(1, [7, 0]));
         assert!(!is_explained(&[of_a_write]));
-        let refused_write = ended(0, [1, 2], write(0, 7, Some(1)), RegisterAnswer::Stale);
+        let behind_an_unknown_write =
+            [unknown(0, 1, writes(0, 7, None)), ended(1, [2, 3], RegisterCall::Read(None), shown(1, [7, 0]))];
+        assert!(!is_explained(&behind_an_unknown_write));
+        let not_modified_after_it = [
+            unknown(0, 1, writes(0, 7, Some(1))),
+            ended(1, [2, 3], RegisterCall::Read(Some(1)), RegisterAnswer::Unchanged),
+            ended(1, [4, 5], writes(0, 8, Some(1)), RegisterAnswer::Stale),
+            ended(1, [6, 7], RegisterCall::Read(Some(1)), RegisterAnswer::Unchanged),
+        ];
+        assert!(!is_explained(&not_modified_after_it));
+        assert!(is_explained(&not_modified_after_it[..3]));
+        let refused_write = ended(0, [1, 2], writes(0, 7, Some(1)), RegisterAnswer::Stale);
         assert!(!is_explained(&[refused_write]));
     }
 
@@ -223,7 +239,7 @@ mod tests {
         let mut history: Vec<OperationOf<Register>> = vec![];
         for number in 1..200_u64 {
             let ticks = [10 * number, 10 * number + 1];
-            history.push(ended(0, ticks, write(0, number, None), shown(number + 1, [number, 0])));
+            history.push(ended(0, ticks, writes(0, number, None), shown(number + 1, [number, 0])));
             let read_ticks = [10 * number + 2, 10 * number + 3];
             history.push(ended(1, read_ticks, RegisterCall::Read(None), shown(number + 1, [number, 0])));
         }

@@ -68,8 +68,8 @@ pub(super) fn check(fleet: &Fleet) {
         }
         // The feed shows each change, so that a write without an event did not happen.
         history.retain(|operation| operation.ended != NEVER || has_event(&operation.call, events));
-        let start = first_contents[resource];
-        assert_explained::<Register>(fleet, id, &history, &RegisterState::Known(Some(start.tag), start.fields));
+        let start = RegisterState::Shown(first_contents[resource]);
+        assert_explained::<Register>(fleet, id, &history, &start);
     }
 }
 
