@@ -21,7 +21,7 @@ const MINUTES: u64 = 60;
 const MONTHS: &str = "20000";
 /// Filter of nextest for the tests that draw their choices from a seed.
 const RANDOM_TESTS: &str =
-    "test(/random|generated|mutat|never_panic|kill|copy_from|sync|propert|any_|model|fuzz|history/)";
+    "test(/random|generated|mutat|never_panic|kill|copy_from|sync|propert|any_|model|fuzz/)";
 
 /// Steps that do not depend on a seed and take longer than the gate may. [`steps`] adds the checks of the binary.
 const ONCE: [Step; 4] = [

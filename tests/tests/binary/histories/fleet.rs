@@ -17,7 +17,7 @@ use crate::support::{Client, Installation, PATIENCE, Proxy, Service, freeze, sig
 pub(super) const CLIENTS: usize = 6;
 /// Number of operations before a disturbance, and the largest number beside it, in the gate and in an exploration. With
 /// it, a fast client does not end before each kind of disturbance was there.
-const CALM: [usize; 2] = [40, 800];
+const CALM: [usize; 2] = [40, 200];
 /// Number of operations of others during a pause of an instance.
 const PAUSE: usize = 20;
 

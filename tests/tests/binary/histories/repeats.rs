@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::actor::{Actor, Request};
 use super::fleet::Fleet;
-use super::{assert_explained, assert_meaningful, create_person, operations, read_feed};
+use super::{assert_explained, assert_meaningful, create_person, fail, operations, read_feed};
 
 /// Number of operations after which the clients turn to other keys.
 const EPOCH: usize = 40;
@@ -21,22 +21,29 @@ type Memory = Vec<(usize, OperationOf<Claim>, Option<String>)>;
 pub(super) fn check(fleet: &Fleet) {
     let person = create_person(&mut fleet.client(), 0);
     let (memories, mut client) = fleet.run(operations(), |actor, memory| act(actor, memory, &person));
-    let (mut histories, mut bodies) = (BTreeMap::<usize, Vec<OperationOf<Claim>>>::new(), HashMap::new());
+    let mut histories: BTreeMap<usize, Vec<OperationOf<Claim>>> = BTreeMap::new();
+    let mut bodies: HashMap<usize, String> = HashMap::new();
     for (key, operation, body) in memories.into_iter().flatten() {
-        if let Some(body) = body {
-            let first_body = bodies.entry(key).or_insert_with(|| body.clone()).clone();
-            assert_eq!(body, first_body, "seed {}: two responses for key {key}", fleet.seed);
-        }
         histories.entry(key).or_default().push(operation);
+        let Some(body) = body else { continue };
+        let first_body = bodies.entry(key).or_insert_with(|| body.clone());
+        if *first_body != body {
+            let text = format!("seed {}: two responses for key {key}:\n{first_body}\n{body}\n", fleet.seed);
+            fail(fleet, &format!("key {key}"), &text, &histories[&key]);
+        }
     }
     assert_meaningful(histories.values().flatten());
     let rows = group(client.all("/v1/observations?sort=created_at").iter());
     let events = read_feed(&mut client, &["observation.created"]);
     let event_ids = group(events.iter().map(|event| &event["data"]));
-    assert_eq!(rows, event_ids, "seed {}: rows and events differ", fleet.seed);
     for (key, mut history) in histories {
         let (began, ended) = (fleet.tick(), fleet.tick());
         let ids = rows.get(&key.to_string()).cloned().unwrap_or_default();
+        let shown_ids = event_ids.get(&key.to_string()).cloned().unwrap_or_default();
+        if ids != shown_ids {
+            let text = format!("seed {}: rows {ids:?} of key {key}, but events of {shown_ids:?}\n", fleet.seed);
+            fail(fleet, &format!("key {key}"), &text, &history);
+        }
         let answer = Some(ClaimAnswer::Holders(ids));
         history.push(OperationOf::<Claim> { client: usize::MAX, began, ended, call: ClaimCall::Look, answer });
         assert_explained::<Claim>(fleet, &format!("key {key}"), &history, &ClaimState::Free);

@@ -1,4 +1,4 @@
-//! Sets of observations, which clients add to, archive from, and read as lists of several pages and from the feed.
+//! Sets of observations about one employee each, which clients add to, archive from, and read as lists of several pages and from the feed.
 //! A row is in each list between its creation and its archive, and its events are in the feed once and in order.
 
 use std::collections::{BTreeMap, HashMap};
@@ -32,8 +32,11 @@ struct Memory {
 }
 
 pub(super) fn check(fleet: &Fleet) {
-    let person = create_person(&mut fleet.client(), 0);
-    let (memories, mut client) = fleet.run(operations(), |actor, memory: &mut Memory| act(actor, memory, &person));
+    // The last clients may end in the set after the last one.
+    let mut client = fleet.client();
+    let people: Vec<String> =
+        (0..operations() / EPOCH + 2).map(|number| create_person(&mut client, number)).collect();
+    let (memories, mut client) = fleet.run(operations(), |actor, memory: &mut Memory| act(actor, memory, &people));
     let mut histories: BTreeMap<(usize, String), Vec<OperationOf<Claim>>> = BTreeMap::new();
     let (mut walks, mut readers) = (vec![], vec![]);
     for memory in memories {
@@ -44,10 +47,9 @@ pub(super) fn check(fleet: &Fleet) {
         readers.push(memory.events);
     }
     assert_meaningful(histories.values().flatten());
-    // The last clients may end in the set after the last one.
-    for set in 0..=operations() / EPOCH + 1 {
+    for (set, person) in people.iter().enumerate() {
         let began = fleet.tick();
-        let rows = client.all(&format!("/v1/observations?sort=created_at&filter[metadata.set]={set}"));
+        let rows = client.all(&format!("/v1/observations?sort=created_at&filter[employee_id]={person}"));
         walks.push((set, usize::MAX, (began, fleet.tick(), rows.iter().map(id_and_text).collect())));
     }
     for (set, reader, (began, ended, rows)) in walks {
@@ -108,12 +110,13 @@ fn check_events(
     }
 }
 
-fn act(actor: &mut Actor<'_>, memory: &mut Memory, person: &str) {
+fn act(actor: &mut Actor<'_>, memory: &mut Memory, people: &[String]) {
     let set = actor.fleet.progress() / EPOCH;
+    let person = &people[set];
     match actor.draw(10) {
         0..=1 if !memory.known.is_empty() => archive(actor, memory),
         2..=3 => {
-            if let Some(walk) = walk(actor, set) {
+            if let Some(walk) = walk(actor, person) {
                 let known_rows = walk.2.iter().map(|(id, text)| (set, text.clone(), id.clone()));
                 memory.known = known_rows.collect();
                 memory.walks.push((set, actor.number(), walk));
@@ -122,9 +125,7 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, person: &str) {
         4 => follow(actor, memory),
         _ => {
             let text = actor.fleet.tick().to_string();
-            let metadata = json!({"set": set.to_string()});
-            let body =
-                json!({"employee_id": person, "type": "strength", "observation": text, "metadata": metadata});
+            let body = json!({"employee_id": person, "type": "strength", "observation": text});
             let operation = actor.send(ClaimCall::Create, &Request::post("/v1/observations", body), |response| {
                 assert_eq!(response.status, 201, "{}", response.text());
                 ClaimAnswer::Created(id_of(response))
@@ -149,11 +150,11 @@ fn archive(actor: &mut Actor<'_>, memory: &mut Memory) {
     memory.history.push(((set, text), operation));
 }
 
-/// Reads all pages of a set. `None` if a page was lost.
-fn walk(actor: &mut Actor<'_>, set: usize) -> Option<Walk> {
+/// Reads all pages of the observations about a person. `None` if a page was lost.
+fn walk(actor: &mut Actor<'_>, person: &str) -> Option<Walk> {
     let (mut rows, mut began, mut cursor) = (vec![], None, String::new());
     loop {
-        let path = format!("/v1/observations?sort=created_at&limit={PAGE}&filter[metadata.set]={set}{cursor}");
+        let path = format!("/v1/observations?sort=created_at&limit={PAGE}&filter[employee_id]={person}{cursor}");
         let operation = actor.send((), &Request::get(path), read_page);
         let page = operation.answer?;
         let first_tick = *began.get_or_insert(operation.began);
