@@ -81,7 +81,12 @@ fn check_events(
     let ids: Vec<&str> = events.iter().map(|event| event["id"].as_str().unwrap()).collect();
     for reader in readers {
         if *reader != ids[..reader.len().min(ids.len())] {
-            fail(fleet, "feed", &format!("seed {}: a reader has other events\n", fleet.seed), &[reader.clone()]);
+            fail(
+                fleet,
+                "feed",
+                &format!("seed {}: a reader has other events\n", fleet.seed),
+                std::slice::from_ref(reader),
+            );
         }
     }
     let mut shown_types: HashMap<&str, Vec<&str>> = HashMap::new();
