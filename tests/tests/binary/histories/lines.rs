@@ -1,5 +1,5 @@
-//! Reporting lines of a few employees, whom several clients move at once. The moves of a group of employees have one
-//! order, in which none closes a cycle, and each employee has the last acknowledged line.
+//! Reporting lines of a few employees, which several clients change at once. The moves of a group have one order, in
+//! which none closes a cycle, and each employee has the last acknowledged line.
 
 use std::collections::{BTreeMap, HashSet};
 
