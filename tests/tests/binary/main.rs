@@ -33,6 +33,8 @@ mod followed_kills;
 #[cfg(test)]
 mod health;
 #[cfg(test)]
+mod histories;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod import;

@@ -70,13 +70,24 @@ impl Client {
         headers: &[(&str, &str)],
         body: Option<&Value>,
     ) -> io::Result<Response> {
+        self.send_request(method, path, headers, body)?;
+        self.receive()
+    }
+
+    /// Sends a request and does not wait for the response.
+    pub(crate) fn send_request(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Option<&Value>,
+    ) -> io::Result<()> {
         let body = body.map(Value::to_string);
         let mut head = self.head(method, path, body.as_ref().map(String::len));
         for (name, value) in headers {
             head += &format!("{name}: {value}\r\n");
         }
-        self.send(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes())?;
-        self.receive()
+        self.send(format!("{head}\r\n{}", body.unwrap_or_default()).as_bytes())
     }
 
     /// Builds the head of a request without its final empty line.
