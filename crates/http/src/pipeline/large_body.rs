@@ -149,7 +149,7 @@ mod tests {
             let turn = work.turn(None).await.unwrap();
             let use_case = || {
                 let note = order.clone();
-                run(&work, None, async move { drop(note.send("begins")) })
+                run(&work, None, async move { note.send("begins").unwrap() })
             };
             let wait_for = async |callers| {
                 while work.waiting_callers() < callers {
