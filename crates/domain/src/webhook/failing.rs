@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn batched_failures_are_reported_like_single_ones() {
-        let (kind, hidden) = (EventType::EmployeeCreated, EventType::EmployeeHoldChanged);
+        let (kind, hidden_kind) = (EventType::EmployeeCreated, EventType::EmployeeHoldChanged);
         let attempts = [
             job(5, kind, DeliveryOrigin::Event).health(FAILED, Status::Failed, NOON),
             job(1, kind, DeliveryOrigin::Event).health(FAILED, Status::Failed, NOON),
             job(1, kind, DeliveryOrigin::Event).health(AttemptOutcome::Acknowledged, Status::Success, NOON),
-            job(5, hidden, DeliveryOrigin::Event).health(AttemptOutcome::Acknowledged, Status::Success, NOON),
+            job(5, hidden_kind, DeliveryOrigin::Event).health(AttemptOutcome::Acknowledged, Status::Success, NOON),
         ];
         // Every sequence of five attempts, from a streak that is failing or not, split at every position.
         for number in 0..4_usize.pow(5) {
@@ -154,9 +154,9 @@ mod tests {
     #[test]
     fn attempt_that_the_log_hides_changes_the_deactivation_alone() {
         let streak = Streak { failures: 7, since: Some(NOON), is_failing: true };
-        let hidden = job(5, EventType::EmployeeHoldChanged, DeliveryOrigin::Event);
-        let failure = hidden.health(FAILED, Status::Failed, NOON);
-        let success = hidden.health(AttemptOutcome::Acknowledged, Status::Success, NOON);
+        let hidden_job = job(5, EventType::EmployeeHoldChanged, DeliveryOrigin::Event);
+        let failure = hidden_job.health(FAILED, Status::Failed, NOON);
+        let success = hidden_job.health(AttemptOutcome::Acknowledged, Status::Success, NOON);
         assert_eq!(failure.apply_to(streak), Streak { failures: 8, ..streak });
         assert_eq!(success.apply_to(streak), Streak { failures: 0, since: None, is_failing: true });
         let healthy_streak = Streak { is_failing: false, ..streak };

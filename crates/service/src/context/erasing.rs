@@ -50,8 +50,8 @@ pub(crate) fn open_names(
     tenant: Tenant,
     erasure: &Erasure,
 ) -> Result<Vec<String>, UnsealError> {
-    let Some(sealed) = &erasure.sealed_email else { return Ok(vec![]) };
-    let bytes = in_place(tenant, erasure.id, |place| services.vault.open(place, sealed))?;
+    let Some(sealed_names) = &erasure.sealed_email else { return Ok(vec![]) };
+    let bytes = in_place(tenant, erasure.id, |place| services.vault.open(place, sealed_names))?;
     let text = String::from_utf8(bytes).map_err(|_| UnsealError)?;
     Ok(text.lines().filter(|name| !name.is_empty()).map(ToOwned::to_owned).collect())
 }

@@ -77,7 +77,7 @@ async fn personal_data_of_a_revoked_key_reads_no_further_page() {
 }
 
 #[tokio::test]
-async fn exports_that_nobody_takes_leave_others_a_place() {
+async fn unread_exports_leave_each_organization_a_place() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
     let mut idle_exports = vec![];

@@ -131,16 +131,19 @@ fn every_sealed_column_is_rekeyed_or_expires() {
     let sealed_columns = TEXT_COLUMNS.iter().filter(|(_, effect, _)| *effect == TextEffect::Sealed);
     let columns: Vec<_> =
         sealed_columns.flat_map(|(table, _, names)| names.iter().map(move |name| (*table, *name))).collect();
-    let rekeyed = [
+    let rekeyed_columns = [
         ("erasures", "sealed_email"),
         ("identity_providers", "client_secret"),
         ("webhooks", "secrets"),
         ("webhooks", "headers"),
     ];
     // Replays expire within 24 hours.
-    let expiring = [("replays", "sealed")];
-    assert!(columns.iter().all(|column| rekeyed.contains(column) || expiring.contains(column)), "{columns:?}");
-    assert_eq!(columns.len(), rekeyed.len() + expiring.len());
+    let expiring_columns = [("replays", "sealed")];
+    assert!(
+        columns.iter().all(|column| rekeyed_columns.contains(column) || expiring_columns.contains(column)),
+        "{columns:?}"
+    );
+    assert_eq!(columns.len(), rekeyed_columns.len() + expiring_columns.len());
 }
 
 /// Erases a person while a hold on the author of an observation about them keeps it, and ends the hold. The names of the
@@ -148,8 +151,9 @@ fn every_sealed_column_is_rekeyed_or_expires() {
 async fn erasure_after_a_hold(world: &TestServices) -> ErasureId {
     let (services, context) = (&world.services, world.admin());
     let (person, witness) = (world.hire("ada", None).await, world.hire("bea", None).await);
-    let seen = json!({"employee_id": person, "author_id": witness, "type": "strength", "observation": "Seen."});
-    observations::create(services, &context, body(&seen.to_string())).await.unwrap();
+    let observation =
+        json!({"employee_id": person, "author_id": witness, "type": "strength", "observation": "Seen."});
+    observations::create(services, &context, body(&observation.to_string())).await.unwrap();
     employees::hold::put(services, &context, witness, body(r#"{"reason": "Lawsuit"}"#)).await.unwrap();
     employees::deactivate(services, &context, person).await.unwrap();
     let reply = erasures::create(services, &context, person, body("{}")).await.unwrap();

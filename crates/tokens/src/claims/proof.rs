@@ -10,7 +10,7 @@ use crate::strict_json::{text, texts};
 use crate::token::{TokenKind, VerifiedToken};
 
 /// Claims in which a token names the provider that it proves audiences for. Only an administrator of the issuer adds a claim
-/// or a role. Other claims are texts that users or clients choose; whoever writes an authorization request chooses its
+/// or a role. Other claims are texts that users or clients choose: the client of an authorization request chooses its
 /// scopes, and some issuers write unknown scopes into tokens.
 const NAMING_CLAIMS: [&str; 2] = ["candor_provider", "roles"];
 /// Claims with the client to which a token was issued: those of the standards, and those of Okta and Entra ID.

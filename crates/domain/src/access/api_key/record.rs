@@ -218,19 +218,19 @@ mod tests {
     }
 
     #[test]
-    fn long_response_ends_with_the_secret_that_began_it() {
+    fn long_response_ends_with_the_secret_of_its_request() {
         let scopes = [ObservationsRead];
         let (current, previous) = (hash(secret(1).reveal()), hash(secret(9).reveal()));
-        let until = NOW.plus_seconds(60);
+        let overlap_end = NOW.plus_seconds(60);
         let key = ApiKey {
             scopes: set(&scopes),
             access_level: AccessLevel::Admin,
-            previous: Some((previous, until)),
+            previous: Some((previous, overlap_end)),
             ..key()
         };
         let goes_on = |secret, at| key.may_continue(secret, &scopes, &AllowedNetworks::EVERYWHERE, at);
-        assert!(goes_on(Some(previous), NOW) && !goes_on(Some(previous), until));
-        assert!(goes_on(Some(current), until) && goes_on(None, until));
+        assert!(goes_on(Some(previous), NOW) && !goes_on(Some(previous), overlap_end));
+        assert!(goes_on(Some(current), overlap_end) && goes_on(None, overlap_end));
         assert!(!goes_on(Some(hash("other")), NOW), "a secret that ended at once");
     }
 
