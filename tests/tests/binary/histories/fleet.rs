@@ -23,7 +23,6 @@ const PAUSE: usize = 20;
 
 /// Instances of the service on one database.
 pub(super) struct Fleet {
-    place: Installation,
     instances: Vec<Instance>,
     pub(super) key: String,
     pub(super) seed: u64,
@@ -37,6 +36,8 @@ pub(super) struct Fleet {
     working: AtomicUsize,
     /// Number of kills, pauses, cuts of clients and cuts from the database.
     disturbances: [AtomicUsize; 4],
+    /// Dropped last: the services end before their database.
+    place: Installation,
 }
 
 /// An instance with the connection to its database.
