@@ -83,6 +83,7 @@ impl<'a> Actor<'a> {
         request: &Request<'_>,
         read: impl FnOnce(&Response) -> A,
     ) -> Operation<C, A> {
+        self.fleet.wait_for_turn();
         let is_leaving = self.draw(LEAVE) == 0;
         if self.draw(SWITCH) == 0 {
             self.connection = None;

@@ -23,7 +23,6 @@ const PAUSE: usize = 20;
 
 /// Instances of the service on one database.
 pub(super) struct Fleet {
-    place: Installation,
     instances: Vec<Instance>,
     pub(super) key: String,
     pub(super) seed: u64,
@@ -31,10 +30,14 @@ pub(super) struct Fleet {
     finished_operations: AtomicUsize,
     /// Number of operations at which the clients wait for the disturbance.
     limit: AtomicUsize,
+    /// Number of operations at which the clients end.
+    end: AtomicUsize,
     in_flight: AtomicUsize,
     working: AtomicUsize,
     /// Number of kills, pauses, cuts of clients and cuts from the database.
     disturbances: [AtomicUsize; 4],
+    /// Dropped last: the services end before their database.
+    place: Installation,
 }
 
 /// An instance with the connection to its database.
@@ -96,6 +99,7 @@ impl Fleet {
             clock: AtomicU64::new(1),
             finished_operations: AtomicUsize::new(0),
             limit: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
             in_flight: AtomicUsize::new(0),
             working: AtomicUsize::new(0),
             disturbances: Default::default(),
@@ -162,13 +166,14 @@ impl Fleet {
         act: impl Fn(&mut Actor<'_>, &mut M) + Sync,
     ) -> (Vec<M>, Client) {
         self.working.store(CLIENTS, Ordering::SeqCst);
+        self.end.store(operations, Ordering::SeqCst);
         let memories = thread::scope(|scope| {
             let work = |number| {
                 let act = &act;
                 move || {
                     let _working = Working(&self.working);
                     let (mut actor, mut memory) = (Actor::new(self, number), M::default());
-                    while self.wait_for_turn(operations) {
+                    while self.progress() < operations {
                         act(&mut actor, &mut memory);
                     }
                     memory
@@ -182,14 +187,8 @@ impl Fleet {
         let counts = self.disturbances.each_ref().map(|count| count.load(Ordering::SeqCst));
         assert!(counts.iter().all(|count| *count > 0), "no disturbance of a kind: {counts:?}");
         println!("{} instances, {counts:?} kills, pauses, cuts, cuts from the database", self.instances.len());
-        (memories, self.restart())
-    }
-
-    /// Starts the first instance again and returns a client without a proxy.
-    fn restart(&self) -> Client {
         self.serve(&self.instances[0]);
-        let running = self.instances[0].running.lock().unwrap();
-        running.as_ref().unwrap().service.client(&self.key)
+        (memories, self.client())
     }
 
     /// Returns a client of the first instance without a proxy.
@@ -226,11 +225,13 @@ impl Fleet {
         }
     }
 
-    /// Waits while the clients are ahead of the disturbances. Returns `false` at the end of the run.
-    fn wait_for_turn(&self, operations: usize) -> bool {
-        let is_ended = || self.progress() >= operations;
-        wait_until(PATIENCE, || is_ended() || self.progress() < self.limit.load(Ordering::SeqCst));
-        !is_ended()
+    /// Waits while the clients are ahead of the disturbances.
+    pub(super) fn wait_for_turn(&self) {
+        let may_send = || {
+            let progress = self.progress();
+            progress < self.limit.load(Ordering::SeqCst) || progress >= self.end.load(Ordering::SeqCst)
+        };
+        wait_until(PATIENCE, may_send);
     }
 
     fn wait_for_progress(&self, operations: usize) {
@@ -243,6 +244,8 @@ impl Fleet {
         let process = instance.running.lock().unwrap().as_ref().unwrap().service.process_id();
         freeze(process);
         let enough = self.progress() + PAUSE;
+        // Clients of other instances that wait for their turn would wait for this one.
+        self.limit.fetch_max(enough, Ordering::SeqCst);
         let mut last = usize::MAX;
         wait_until(PATIENCE, || {
             let progress = self.progress();
