@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn inserted_items_come_before_appended_ones_of_their_organization_only() {
+    fn inserted_item_comes_first_in_its_organization() {
         let mut queue = FairQueue::default();
         for (owner, item) in [(1, "a1"), (1, "a2"), (2, "b1")] {
             queue.push(tenant(owner), item);

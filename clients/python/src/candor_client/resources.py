@@ -6761,8 +6761,8 @@ class IdentityProviders:
         Args:
             token: An access token of the provider, which proves its audiences once a domain of the
                 provider is proven. It has the id of the provider (`idp_…`) in the claim
-                `candor_provider`, `roles`, `scope` or `scp`. A sign-in proves the client id. The token
-                is not stored. Without it, only domains are proven. 1 to 16384 characters.
+                `candor_provider` or `roles`. A sign-in proves the client id. The token is not stored.
+                Without it, only domains are proven. 1 to 16384 characters.
         """
         spec = Spec(
             "POST",
@@ -7231,8 +7231,8 @@ class AsyncIdentityProviders:
         Args:
             token: An access token of the provider, which proves its audiences once a domain of the
                 provider is proven. It has the id of the provider (`idp_…`) in the claim
-                `candor_provider`, `roles`, `scope` or `scp`. A sign-in proves the client id. The token
-                is not stored. Without it, only domains are proven. 1 to 16384 characters.
+                `candor_provider` or `roles`. A sign-in proves the client id. The token is not stored.
+                Without it, only domains are proven. 1 to 16384 characters.
         """
         spec = Spec(
             "POST",

@@ -684,7 +684,7 @@ class AuditEntryContext(TypedDict):
     """
 
     via: NotRequired[AuditEntryContextVia]
-    """Way of a request without an API key. Absent otherwise."""
+    """Identity provider whose bearer token authenticated the request. Absent for all other requests."""
 
 
 class AuditEntryContextApiKey(TypedDict):
@@ -2717,9 +2717,8 @@ class IdentityProviderCheck(TypedDict):
 
     token: NotRequired[str | None]
     """An access token of the provider, which proves its audiences once a domain of the provider is proven.
-    It has the id of the provider (`idp_…`) in the claim `candor_provider`, `roles`, `scope` or `scp`. A
-    sign-in proves the client id. The token is not stored. Without it, only domains are proven. 1 to
-    16384 characters.
+    It has the id of the provider (`idp_…`) in the claim `candor_provider` or `roles`. A sign-in proves
+    the client id. The token is not stored. Without it, only domains are proven. 1 to 16384 characters.
     """
 
 
@@ -3429,12 +3428,14 @@ class Notification(TypedDict):
     """Type of the notification."""
 
     title: str | None
-    """One line of text, for display. Null for a key that may not read the target."""
+    """One line of text, for display. Null for a key that may not read the target, or does not see it."""
 
     body: str | None
-    """Further text, for example a reason. May be empty. Null for a key that may not read the target."""
+    """Further text, for example a reason. May be empty. Null for a key that may not read the target, or
+    does not see it.
+    """
 
-    target: Target
+    target: NotificationTarget
     """Resource that the notification links to."""
 
     created_at: str
@@ -3449,6 +3450,15 @@ NotificationSort: TypeAlias = Literal[
     "created_at",
 ]
 """Sort orders of this list. A leading `-` sorts in descending order."""
+
+
+class NotificationTarget(TypedDict):
+
+    type: str
+    """Kind of resource, for example `objective`."""
+
+    id: str | None
+    """Id of the resource. Null for a key that does not see the resource, or no longer sees it."""
 
 
 NotificationType: TypeAlias = Literal[
@@ -5219,7 +5229,7 @@ class SyncIssue(TypedDict):
     """Person that the request was about. Null if no person was found."""
 
     message: str
-    """Problem and remedy, for display."""
+    """The problem, then its remedy or its consequence, for display."""
 
     count: int
     """Number of requests with this issue."""
@@ -5831,8 +5841,8 @@ class ListAssignmentsFilter(TypedDict):
     """Bounds of `updated_at`, both inclusive."""
 
     metadata: NotRequired[dict[str, str]]
-    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    compared. As an object, its members are named `metadata.<key>`.
+    """Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The
+    whole value is compared.
     """
 
     external_id: NotRequired[str]
@@ -6182,8 +6192,8 @@ class ListEmployeeObjectivesFilter(TypedDict):
     """Bounds of `updated_at`, both inclusive."""
 
     metadata: NotRequired[dict[str, str]]
-    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    compared. As an object, its members are named `metadata.<key>`.
+    """Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The
+    whole value is compared.
     """
 
     external_id: NotRequired[str]
@@ -6253,8 +6263,8 @@ class CountEmployeeObjectivesFilter(TypedDict):
     """Bounds of `updated_at`, both inclusive."""
 
     metadata: NotRequired[dict[str, str]]
-    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    compared. As an object, its members are named `metadata.<key>`.
+    """Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The
+    whole value is compared.
     """
 
     external_id: NotRequired[str]
@@ -6529,8 +6539,8 @@ class ListManagerObjectivesFilter(TypedDict):
     """Bounds of `updated_at`, both inclusive."""
 
     metadata: NotRequired[dict[str, str]]
-    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    compared. As an object, its members are named `metadata.<key>`.
+    """Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The
+    whole value is compared.
     """
 
     external_id: NotRequired[str]
@@ -6600,8 +6610,8 @@ class CountManagerObjectivesFilter(TypedDict):
     """Bounds of `updated_at`, both inclusive."""
 
     metadata: NotRequired[dict[str, str]]
-    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    compared. As an object, its members are named `metadata.<key>`.
+    """Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The
+    whole value is compared.
     """
 
     external_id: NotRequired[str]
@@ -6723,8 +6733,8 @@ class ListObservationsFilter(TypedDict):
     """Bounds of `updated_at`, both inclusive."""
 
     metadata: NotRequired[dict[str, str]]
-    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    compared. As an object, its members are named `metadata.<key>`.
+    """Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The
+    whole value is compared.
     """
 
     external_id: NotRequired[str]
@@ -6788,8 +6798,8 @@ class CountObservationsFilter(TypedDict):
     """Bounds of `updated_at`, both inclusive."""
 
     metadata: NotRequired[dict[str, str]]
-    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    compared. As an object, its members are named `metadata.<key>`.
+    """Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The
+    whole value is compared.
     """
 
     external_id: NotRequired[str]
@@ -6935,8 +6945,8 @@ class ListSummariesFilter(TypedDict):
     """Bounds of `updated_at`, both inclusive."""
 
     metadata: NotRequired[dict[str, str]]
-    """Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    compared. As an object, its members are named `metadata.<key>`.
+    """Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The
+    whole value is compared.
     """
 
     external_id: NotRequired[str]

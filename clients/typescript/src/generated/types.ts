@@ -523,7 +523,7 @@ export interface AuditEntryContext {
    * Absent otherwise.
    */
   api_key?: AuditEntryContextApiKey | undefined;
-  /** Way of a request without an API key. Absent otherwise. */
+  /** Identity provider whose bearer token authenticated the request. Absent for all other requests. */
   via?: AuditEntryContextVia | undefined;
 }
 
@@ -2169,9 +2169,8 @@ export interface IdentityProvider {
 export interface IdentityProviderCheck {
   /**
    * An access token of the provider, which proves its audiences once a domain of the provider is proven. It
-   * has the id of the provider (`idp_…`) in the claim `candor_provider`, `roles`, `scope` or `scp`. A sign-in
-   * proves the client id. The token is not stored. Without it, only domains are proven. 1 to 16384
-   * characters.
+   * has the id of the provider (`idp_…`) in the claim `candor_provider` or `roles`. A sign-in proves the
+   * client id. The token is not stored. Without it, only domains are proven. 1 to 16384 characters.
    */
   token?: string | null | undefined;
 }
@@ -2741,12 +2740,15 @@ export interface Notification {
   recipient_id: string;
   /** Type of the notification. */
   type: Open<NotificationType>;
-  /** One line of text, for display. Null for a key that may not read the target. */
+  /** One line of text, for display. Null for a key that may not read the target, or does not see it. */
   title: string | null;
-  /** Further text, for example a reason. May be empty. Null for a key that may not read the target. */
+  /**
+   * Further text, for example a reason. May be empty. Null for a key that may not read the target, or does
+   * not see it.
+   */
   body: string | null;
   /** Resource that the notification links to. */
-  target: Target;
+  target: NotificationTarget;
   /** Time of the notification. */
   created_at: string;
   /** Time at which the notification was first marked as read. Null if unread. */
@@ -2757,6 +2759,13 @@ export interface Notification {
 export type NotificationSort =
   | "-created_at"
   | "created_at";
+
+export interface NotificationTarget {
+  /** Kind of resource, for example `objective`. */
+  type: string;
+  /** Id of the resource. Null for a key that does not see the resource, or no longer sees it. */
+  id: string | null;
+}
 
 /** Type of a notification. */
 export type NotificationType =
@@ -4164,7 +4173,7 @@ export interface SyncIssue {
   external_id: string | null;
   /** Person that the request was about. Null if no person was found. */
   employee_id: string | null;
-  /** Problem and remedy, for display. */
+  /** The problem, then its remedy or its consequence, for display. */
   message: string;
   /** Number of requests with this issue. */
   count: number;
@@ -4660,8 +4669,8 @@ export interface ListAssignmentsFilter {
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
   /**
-   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-   * compared. As an object, its members are named `metadata.<key>`.
+   * Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+   * value is compared.
    */
   metadata?: Record<string, string> | undefined;
   /** Only the entry with this id in another system. The whole id is compared. */
@@ -4939,8 +4948,8 @@ export interface ListEmployeeObjectivesFilter {
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
   /**
-   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-   * compared. As an object, its members are named `metadata.<key>`.
+   * Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+   * value is compared.
    */
   metadata?: Record<string, string> | undefined;
   /** Only the entry with this id in another system. The whole id is compared. */
@@ -4997,8 +5006,8 @@ export interface CountEmployeeObjectivesFilter {
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
   /**
-   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-   * compared. As an object, its members are named `metadata.<key>`.
+   * Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+   * value is compared.
    */
   metadata?: Record<string, string> | undefined;
   /** Only the entry with this id in another system. The whole id is compared. */
@@ -5224,8 +5233,8 @@ export interface ListManagerObjectivesFilter {
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
   /**
-   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-   * compared. As an object, its members are named `metadata.<key>`.
+   * Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+   * value is compared.
    */
   metadata?: Record<string, string> | undefined;
   /** Only the entry with this id in another system. The whole id is compared. */
@@ -5282,8 +5291,8 @@ export interface CountManagerObjectivesFilter {
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
   /**
-   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-   * compared. As an object, its members are named `metadata.<key>`.
+   * Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+   * value is compared.
    */
   metadata?: Record<string, string> | undefined;
   /** Only the entry with this id in another system. The whole id is compared. */
@@ -5384,8 +5393,8 @@ export interface ListObservationsFilter {
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
   /**
-   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-   * compared. As an object, its members are named `metadata.<key>`.
+   * Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+   * value is compared.
    */
   metadata?: Record<string, string> | undefined;
   /** Only the entry with this id in another system. The whole id is compared. */
@@ -5439,8 +5448,8 @@ export interface CountObservationsFilter {
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
   /**
-   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-   * compared. As an object, its members are named `metadata.<key>`.
+   * Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+   * value is compared.
    */
   metadata?: Record<string, string> | undefined;
   /** Only the entry with this id in another system. The whole id is compared. */
@@ -5563,8 +5572,8 @@ export interface ListSummariesFilter {
   /** Bounds of `updated_at`, both inclusive. */
   updated_at?: Range | undefined;
   /**
-   * Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-   * compared. As an object, its members are named `metadata.<key>`.
+   * Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+   * value is compared.
    */
   metadata?: Record<string, string> | undefined;
   /** Only the entry with this id in another system. The whole id is compared. */

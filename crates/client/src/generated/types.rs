@@ -839,7 +839,7 @@ pub struct AuditEntryContext {
     /// connector. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_key: Option<AuditEntryContextApiKey>,
-    /// Way of a request without an API key. Absent otherwise.
+    /// Identity provider whose bearer token authenticated the request. Absent for all other requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via: Option<AuditEntryContextVia>,
 }
@@ -3621,9 +3621,8 @@ pub struct IdentityProvider {
 #[non_exhaustive]
 pub struct IdentityProviderCheck {
     /// An access token of the provider, which proves its audiences once a domain of the provider is proven.
-    /// It has the id of the provider (`idp_…`) in the claim `candor_provider`, `roles`, `scope` or `scp`. A
-    /// sign-in proves the client id. The token is not stored. Without it, only domains are proven. 1 to 16384
-    /// characters.
+    /// It has the id of the provider (`idp_…`) in the claim `candor_provider` or `roles`. A sign-in proves
+    /// the client id. The token is not stored. Without it, only domains are proven. 1 to 16384 characters.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub token: Option<Option<Secret>>,
 }
@@ -4644,12 +4643,13 @@ pub struct Notification {
     pub recipient_id: String,
     /// Type of the notification.
     pub r#type: NotificationType,
-    /// One line of text, for display. Null for a key that may not read the target.
+    /// One line of text, for display. Null for a key that may not read the target, or does not see it.
     pub title: Option<String>,
-    /// Further text, for example a reason. May be empty. Null for a key that may not read the target.
+    /// Further text, for example a reason. May be empty. Null for a key that may not read the target, or does
+    /// not see it.
     pub body: Option<String>,
     /// Resource that the notification links to.
-    pub target: Target,
+    pub target: NotificationTarget,
     /// Time of the notification.
     pub created_at: String,
     /// Time at which the notification was first marked as read. Null if unread.
@@ -4662,6 +4662,16 @@ words! {
         CreatedAtDescending = "-created_at",
         CreatedAt = "created_at",
     }
+}
+
+/// Type `NotificationTarget` as responses return it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct NotificationTarget {
+    /// Kind of resource, for example `objective`.
+    pub r#type: String,
+    /// Id of the resource. Null for a key that does not see the resource, or no longer sees it.
+    pub id: Option<String>,
 }
 
 words! {
@@ -7388,7 +7398,7 @@ pub struct SyncIssue {
     pub external_id: Option<String>,
     /// Person that the request was about. Null if no person was found.
     pub employee_id: Option<String>,
-    /// Problem and remedy, for display.
+    /// The problem, then its remedy or its consequence, for display.
     pub message: String,
     /// Number of requests with this issue.
     pub count: i64,
@@ -8376,8 +8386,8 @@ pub struct ListAssignmentsFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
-    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    /// compared. As an object, its members are named `metadata.<key>`.
+    /// Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+    /// value is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Only the entry with this id in another system. The whole id is compared.
@@ -8443,7 +8453,8 @@ impl ListAssignmentsFilter {
         self
     }
 
-    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    /// Sets `metadata`. Only entries whose metadata has this value under this key:
+    /// `filter[metadata.<key>]=<value>`.
     #[must_use]
     pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
@@ -9422,8 +9433,8 @@ pub struct ListEmployeeObjectivesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
-    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    /// compared. As an object, its members are named `metadata.<key>`.
+    /// Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+    /// value is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Only the entry with this id in another system. The whole id is compared.
@@ -9522,7 +9533,8 @@ impl ListEmployeeObjectivesFilter {
         self
     }
 
-    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    /// Sets `metadata`. Only entries whose metadata has this value under this key:
+    /// `filter[metadata.<key>]=<value>`.
     #[must_use]
     pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
@@ -9640,8 +9652,8 @@ pub struct CountEmployeeObjectivesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
-    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    /// compared. As an object, its members are named `metadata.<key>`.
+    /// Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+    /// value is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Only the entry with this id in another system. The whole id is compared.
@@ -9740,7 +9752,8 @@ impl CountEmployeeObjectivesFilter {
         self
     }
 
-    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    /// Sets `metadata`. Only entries whose metadata has this value under this key:
+    /// `filter[metadata.<key>]=<value>`.
     #[must_use]
     pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
@@ -10459,8 +10472,8 @@ pub struct ListManagerObjectivesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
-    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    /// compared. As an object, its members are named `metadata.<key>`.
+    /// Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+    /// value is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Only the entry with this id in another system. The whole id is compared.
@@ -10559,7 +10572,8 @@ impl ListManagerObjectivesFilter {
         self
     }
 
-    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    /// Sets `metadata`. Only entries whose metadata has this value under this key:
+    /// `filter[metadata.<key>]=<value>`.
     #[must_use]
     pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
@@ -10677,8 +10691,8 @@ pub struct CountManagerObjectivesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
-    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    /// compared. As an object, its members are named `metadata.<key>`.
+    /// Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+    /// value is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Only the entry with this id in another system. The whole id is compared.
@@ -10777,7 +10791,8 @@ impl CountManagerObjectivesFilter {
         self
     }
 
-    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    /// Sets `metadata`. Only entries whose metadata has this value under this key:
+    /// `filter[metadata.<key>]=<value>`.
     #[must_use]
     pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
@@ -11056,8 +11071,8 @@ pub struct ListObservationsFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
-    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    /// compared. As an object, its members are named `metadata.<key>`.
+    /// Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+    /// value is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Only the entry with this id in another system. The whole id is compared.
@@ -11139,7 +11154,8 @@ impl ListObservationsFilter {
         self
     }
 
-    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    /// Sets `metadata`. Only entries whose metadata has this value under this key:
+    /// `filter[metadata.<key>]=<value>`.
     #[must_use]
     pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
@@ -11252,8 +11268,8 @@ pub struct CountObservationsFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
-    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    /// compared. As an object, its members are named `metadata.<key>`.
+    /// Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+    /// value is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Only the entry with this id in another system. The whole id is compared.
@@ -11335,7 +11351,8 @@ impl CountObservationsFilter {
         self
     }
 
-    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    /// Sets `metadata`. Only entries whose metadata has this value under this key:
+    /// `filter[metadata.<key>]=<value>`.
     #[must_use]
     pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());
@@ -11696,8 +11713,8 @@ pub struct ListSummariesFilter {
     /// Bounds of `updated_at`, both inclusive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Range>,
-    /// Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`. The whole value is
-    /// compared. As an object, its members are named `metadata.<key>`.
+    /// Only entries whose metadata has this value under this key: `filter[metadata.<key>]=<value>`. The whole
+    /// value is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<BTreeMap<String, String>>,
     /// Only the entry with this id in another system. The whole id is compared.
@@ -11771,7 +11788,8 @@ impl ListSummariesFilter {
         self
     }
 
-    /// Sets `metadata`. Only entries whose metadata has this value: `filter[metadata.<key>]=<value>`.
+    /// Sets `metadata`. Only entries whose metadata has this value under this key:
+    /// `filter[metadata.<key>]=<value>`.
     #[must_use]
     pub fn metadata(mut self, value: impl IntoIterator<Item = (impl Into<String>, impl Into<String>)>) -> Self {
         self.metadata = Some(value.into_iter().map(|(name, entry)| (name.into(), entry.into())).collect());

@@ -87,8 +87,8 @@ mod tests {
             for count in [1, 2, 3, 4, 5, 33, 1_000, 9_999] {
                 let text = format!("[{}0]", piece.repeat(count));
                 let memory = memory_of(&parse(text.as_bytes()).unwrap());
-                let bound = ValueSize::measure(text.as_bytes()).memory_bytes;
-                assert!(memory <= bound, "{count} of {piece}: {memory} above {bound}");
+                let most_memory = ValueSize::measure(text.as_bytes()).memory_bytes;
+                assert!(memory <= most_memory, "{count} of {piece}: {memory} above {most_memory}");
             }
         }
         let text = format!(r#"{{"text":"{}","other":"a, [b] {{c}}"}}"#, r#"x\",["#.repeat(10_000));

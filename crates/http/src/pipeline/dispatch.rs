@@ -282,17 +282,7 @@ impl Api {
         let key = if route.is_idempotent() { framing::idempotency_key(request.headers())? } else { None };
         let most = if route.body == Body::Csv { csv::MAX_BYTES } else { framing::MAX_BODY_BYTES };
         let announced_bytes = self.bodies.admit(&context.caller, framing::announced_bytes(request, most))?;
-        let (bytes, csv) = match route.body {
-            Body::Csv => {
-                (Bytes::new(), framing::csv(request, take_payload(payload)?, self.settings.body_time).await?)
-            }
-            Body::None | Body::Optional(_) | Body::Required(_) if !route.reads_body() => {
-                (Bytes::new(), Bytes::new())
-            }
-            Body::None | Body::Optional(_) | Body::Required(_) => {
-                (self.body(request, route, take_payload(payload)?, most).await?, Bytes::new())
-            }
-        };
+        let (bytes, csv) = self.read_bytes(request, route, payload, most).await?;
         // The values of a body take up to forty times its size, and wait for turns and stores.
         let value_bytes = self.bodies.admit(&context.caller, framing::value_bytes(&bytes)?)?;
         let counted_bytes = [announced_bytes, value_bytes];
@@ -314,6 +304,27 @@ impl Api {
             RequestContext { origin: exchange.origin(), idempotency, precondition, unexpected_fields, ..context };
         let body = parsed_body.members;
         Ok((AuthenticatedRequest { context, captures, params, body, csv, is_large }, counted_bytes))
+    }
+
+    /// Reads the body: a JSON text, or a CSV file.
+    async fn read_bytes(
+        &self,
+        request: &HttpRequest,
+        route: &Route,
+        payload: &mut Option<Payload>,
+        most: usize,
+    ) -> Result<(Bytes, Bytes), ErrorResponse> {
+        match route.body {
+            Body::Csv => {
+                Ok((Bytes::new(), framing::csv(request, take_payload(payload)?, self.settings.body_time).await?))
+            }
+            Body::None | Body::Optional(_) | Body::Required(_) if !route.reads_body() => {
+                Ok((Bytes::new(), Bytes::new()))
+            }
+            Body::None | Body::Optional(_) | Body::Required(_) => {
+                Ok((self.body(request, route, take_payload(payload)?, most).await?, Bytes::new()))
+            }
+        }
     }
 
     async fn visit(

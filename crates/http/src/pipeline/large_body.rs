@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn use_case_that_has_begun_continues_before_others_begin() {
+    async fn begun_use_case_continues_before_new_ones() {
         let work = LargeWork::with_turns(1);
         let (order, mut noted) = mpsc::unbounded_channel();
         let (told, begun) = oneshot::channel();
