@@ -30,7 +30,7 @@ let service: Service;
 before(async () => (service = await Service.start()));
 after(() => service.stop());
 
-/** What an event is about; the data of each type is typed. */
+/** Returns a text of the data of an event, which is typed by the type of the event. */
 function described(event: Event): string {
   switch (event.event) {
     case "employee.created":
@@ -44,7 +44,7 @@ function described(event: Event): string {
   }
 }
 
-/** What a delivery is about, or the URL of its resource. */
+/** Returns a text, the URL or the id of a delivery, whichever it has. */
 function delivered(event: DeliveredEvent): string {
   if (isThinEvent(event)) return event.data.url;
   return isErasedEvent(event) ? event.data.id : described(event);

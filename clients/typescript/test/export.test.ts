@@ -14,7 +14,7 @@ async function hire(client: Candor, number: number): Promise<string> {
   return (await client.employees.create(person)).id;
 }
 
-/** What a line is about; the data of each type is typed. */
+/** Returns a text of a line, whose data is typed by the type of the line. */
 function described(line: ExportLine): string {
   switch (line.type) {
     case "header":

@@ -76,7 +76,7 @@ const Choice = ({ label, value, options, onChange }) => html`<${Field} label=${l
   <select value=${value} onChange=${(/** @type {any} */ event) => onChange(event.target.value)}>
     ${options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}</select></${Field}>`;
 
-/** How the console looks in this browser. @param {{ onClose: () => void }} p */
+/** Settings of the looks of the console in this browser. @param {{ onClose: () => void }} p */
 function Display({ onClose }) {
   const foot = html`<${Button} kind="primary" onClick=${onClose}>${t.close}</${Button}>`;
   return html`<${Dialog} title=${t.display} onClose=${onClose} foot=${foot} isFleeting><div class="form">

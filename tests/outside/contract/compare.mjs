@@ -145,7 +145,7 @@ function opticKind(name, path) {
   return TYPE;
 }
 
-/** What neither comparer finds: new or closed bodies, sentences with scopes and defaults, most of responses. */
+/** Differences that neither comparer finds: new or closed bodies, sentences with scopes and defaults, most of responses. */
 function ours(before, after, path, add) {
   const [old, now] = [before, after].map(({ description }) => sentences(description, /Needs .*?(?= Counts as|$)/s));
   if (now.some((sentence) => !old.includes(sentence))) add(path, ACCESS);

@@ -1,4 +1,4 @@
-// What is said about the breaks that were found.
+// Texts about the breaks that were found.
 
 import { KINDS } from './kinds.mjs';
 

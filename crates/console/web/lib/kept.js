@@ -1,4 +1,4 @@
-// What a view of the history had loaded, and where it was scrolled to: Back shows it as it was left, and reads it again.
+// Rows and scroll positions of the views in the history: Back shows a view as it was left, and reads its rows again.
 
 /** Views of the history that are kept. */
 const MOST = 20;
@@ -8,7 +8,7 @@ const MOST = 20;
 /** @type {Map<number, Kept>} */
 const entries = new Map();
 
-/** What is kept of a view, by the number of its entry in the history. @param {number} entry @returns {Kept} */
+/** Returns the kept state of a view, by the number of its entry in the history. @param {number} entry @returns {Kept} */
 export function keptOf(entry) {
   const kept = entries.get(entry) ?? { scroll: 0, lists: new Map() };
   entries.delete(entry);

@@ -21,7 +21,7 @@ const MOST_ROWS = 10_000;
 const linesOf = (ndjson) => /** @type {Line[]} */ (ndjson.trim().split("\n").map((line) => JSON.parse(line)));
 
 /**
- * What the ids in the data are called: people, departments and attributes as they are now, and titles within the data.
+ * Returns the names of the ids in the data: people, departments and attributes as they are now, and titles within the data.
  * @param {string} ndjson @returns {Promise<Names>}
  */
 export async function namesIn(ndjson) {

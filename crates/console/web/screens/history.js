@@ -21,7 +21,7 @@ export const HistorySteps = ({ of }) => html`<${Shown} of=${of}>${(/** @type {Hi
     ${row.comment && html`<${Prose}>${row.comment}</${Prose}>`}
     <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}>`;
 
-/** Why a proposal or a draft came back, until it is submitted again. @param {{ rows: HistoryEntry[] | null }} p */
+/** The reason why a proposal or a draft came back, until it is submitted again. @param {{ rows: HistoryEntry[] | null }} p */
 export function SentBack({ rows }) {
   const last = rows?.find((row) => /\.(submit|approve|reject|return)$/.test(row.action));
   if (!last || !/\.(reject|return)$/.test(last.action)) return null;

@@ -1,4 +1,4 @@
-// What lists offer beside their filters: the order, the shown columns, and the rows as a CSV file.
+// Tools of a list beside its filters: the order, the shown columns, and the rows as a CSV file.
 
 import { readAll } from "../lib/api.js";
 import { cell, download } from "../lib/csv.js";

@@ -17,7 +17,7 @@ const MOST = 8;
 const LENGTH = 90;
 const LONGEST_QUERY = 200;
 
-/** What each type of a hit shows, and where it leads. @type {Record<string, (one: any) => Omit<Result, "key" | "group">>} */
+/** Text and address of a hit, by its type. @type {Record<string, (one: any) => Omit<Result, "key" | "group">>} */
 const HITS = {
   employees: (one) => ({ text: fullName(one), note: one.job_title ?? one.email, to: href(`/people/${one.id}`) }),
   observations: (one) => ({ text: short(one.observation, LENGTH), note: t.words[one.type], to: href(`/feedback/${one.id}`) }),

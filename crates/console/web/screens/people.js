@@ -109,7 +109,7 @@ function fieldsOf(department) {
   return fields.map(([title, text]) => [title, (row) => text(row.resource ?? row)]);
 }
 
-/** What can be done to several people at once. @param {[string, string][]} departments @returns {import("../lib/bulk.js").BulkAction[]} */
+/** Returns the actions for several people at once. @param {[string, string][]} departments @returns {import("../lib/bulk.js").BulkAction[]} */
 const bulkActions = (departments) => [
   { name: "manager", text: t.work.bulk.managerText, field: { name: "manager_id", label: t.people.manager, kind: "person", isRequired: true },
     send: (one, id, quiet) => request("PATCH", `/employees/${one.id}`, { body: { manager_id: id }, ...quiet }) },

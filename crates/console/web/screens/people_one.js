@@ -119,7 +119,7 @@ function About({ person }) {
         <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Card}></div></div>`;
 }
 
-/** What can be written about a person besides. @param {{ id: string }} p */
+/** Menu of the other resources that can be written about a person. @param {{ id: string }} p */
 function Steps({ id }) {
   const may = ["summaries", "assignments", "conversations"].filter((name) => can(`${name}:write`));
   if (may.length === 0) return null;

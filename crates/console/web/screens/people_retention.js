@@ -67,7 +67,7 @@ function Rules({ stored, onSaved }) {
   </${Card}>`;
 }
 
-/** What each rule will remove, and when. @param {{ preview: RetentionPreview, periods: Periods }} p */
+/** The number of rows that each rule will remove, with the day. @param {{ preview: RetentionPreview, periods: Periods }} p */
 function Preview({ preview, periods }) {
   const rows = RULES.filter((rule) => periods[rule] && preview.applies_at[rule]);
   const columns = [

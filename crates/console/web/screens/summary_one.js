@@ -74,7 +74,7 @@ const ObjectiveLine = ({ row }) => html`<${Status} word=${row.status} />
   <span class="grow"><a href=${objectiveHref(row)} dir="auto">${row.title}</a></span>
   <span class="muted">${row.progress === null ? "" : `${row.progress} %`}</span>`;
 
-/** What the summary cites. @param {{ of: Summary }} p */
+/** The objectives and observations that the summary cites. @param {{ of: Summary }} p */
 function Cited({ of }) {
   const observations = of.included_observations ?? [];
   const objectives = of.included_objectives ?? [];
