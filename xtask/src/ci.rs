@@ -1,8 +1,7 @@
 //! `cargo xtask ci`: the gate, which decides whether a change may land. Quick checks come first. As soon as the
 //! binary exists, the tests run beside the checks that use it from outside.
 //!
-//! The result depends on the commit alone: random tests have fixed seeds here. `cargo xtask explore` draws new seeds
-//! and runs the long checks.
+//! The result depends on the commit alone. `cargo xtask explore` draws new seeds and runs the long checks.
 
 use crate::inputs::PassedChecks;
 use crate::process::{Outcome, WRAPPER, run as run_program};

@@ -105,10 +105,9 @@ fn sqlite_url(folder: &Path) -> String {
     format!("sqlite://{}", folder.join("candor.db").display())
 }
 
-/// Returns a contender that sends these requests and measures the processor time of these processes. The seeds of
-/// its turns count up from `first_seed`, two for each round. Contenders whose requests must not repeat one another need
-/// first seeds that are far enough apart. The first third of a turn does not count, because it refills caches that the
-/// turns of other contenders have displaced.
+/// Returns a contender that sends these requests and measures the processor time of these processes. Its seeds count up
+/// from `first_seed`, two for each round. First seeds that are far apart keep requests of contenders from being equal. The
+/// first third of a turn does not count: it refills caches that the turns of other contenders have displaced.
 pub(crate) fn contender<'a>(
     service: &'a Service,
     processes: &'a Processes,
