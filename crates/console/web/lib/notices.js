@@ -20,7 +20,8 @@ export function useNotices() {
 }
 
 /** Reasons by the id of what was sent back. It may have been submitted again since. @param {Notification[]} rows newest first @returns {Map<string, string>} */
-const reasonsOf = (rows) => new Map(rows.filter((one) => SENT_BACK.includes(one.type)).reverse().map((one) => [one.target.id, one.body ?? ""]));
+const reasonsOf = (rows) => new Map(rows.filter((one) => SENT_BACK.includes(one.type)).reverse()
+  .flatMap((one) => one.target.id === null ? [] : [[one.target.id, one.body ?? ""]]));
 
 /**
  * Objectives and drafts of the person that were sent back and not submitted since, with the reason. Nothing is read without such a
@@ -47,7 +48,7 @@ export function useSentBack(notices) {
 export function unreadMessages(rows) {
   const byTalk = new Map();
   for (const one of rows) {
-    if (one.type === "conversation.message" && !one.read_at) byTalk.set(one.target.id, [...(byTalk.get(one.target.id) ?? []), one]);
+    if (one.type === "conversation.message" && !one.read_at && one.target.id) byTalk.set(one.target.id, [...(byTalk.get(one.target.id) ?? []), one]);
   }
   return byTalk;
 }

@@ -128,7 +128,7 @@ impl HeldWrite {
     }
 }
 
-const HELD: [(Loss, HeldWrite); 13] = [
+const HELD: [(Loss, HeldWrite); 12] = [
     (Loss::Revoked, HeldWrite::NewKey),
     (Loss::Revoked, HeldWrite::Department),
     (Loss::Revoked, HeldWrite::PromotionByFile),
@@ -137,7 +137,6 @@ const HELD: [(Loss, HeldWrite); 13] = [
     (Loss::Confined, HeldWrite::NewKey),
     (Loss::Confined, HeldWrite::Department),
     (Loss::Rotated, HeldWrite::NewKey),
-    (Loss::Rotated, HeldWrite::WiderKey),
     (Loss::Demoted, HeldWrite::Promotion),
     (Loss::Demoted, HeldWrite::PromotionByFile),
     (Loss::Deactivated, HeldWrite::Reactivation),
