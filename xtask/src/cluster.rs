@@ -16,8 +16,7 @@ const TESTS: &str = "binary_id(candor-store-postgres::conformance) \
     + (package(candor-e2e) & test(/^(commands|crash|doctor|followed_kills|import|mails|master_key|outage|rekey|webhooks)/) & test(/postgres/)) \
     + (package(candor-e2e) & test(/through_one_instance|^webhooks::workers|an_api_process|continues_on_the_other_store/))";
 
-/// Option for the number of concurrent tests. Each test is work for three servers and for the maintenance of the
-/// cluster.
+/// Option for the number of concurrent tests. Each test is work for three servers and their maintenance.
 const CONCURRENCY: &str = "--test-threads=3";
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {

@@ -39,8 +39,7 @@ type Limits = BTreeMap<String, Limit>;
 /// Name of a limit and the measured value.
 type Figure = (&'static str, f64);
 
-/// Measures the number of packages. `--release` adds size and memory of the binary, and `--cold` adds these and the
-/// time of a build.
+/// Measures the number of packages. `--release` adds size and memory of the binary, `--cold` also the time of a build.
 pub(crate) fn run(arguments: &[String]) -> Outcome {
     let mut figures = vec![packages()?];
     let known_options = ["--release", "--cold"];

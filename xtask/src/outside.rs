@@ -49,8 +49,7 @@ pub(crate) const SIGNATURES: Check =
     Check { name: "signatures", settings: &[("CANDOR_WEBHOOKS_TRUSTED_TARGETS", "127.0.0.0/8")], needs: &[] };
 
 impl Check {
-    /// Installs what `requirements.txt` and `package-lock.json` of the folder name, starts a service, and runs the
-    /// script.
+    /// Installs the packages that the lock files of the folder name, starts a service, and runs the script.
     pub(crate) fn run(&self) -> Outcome {
         if self.is_skipped() {
             return Ok(());

@@ -8,8 +8,7 @@ use std::path::{Path, PathBuf};
 /// Oldest version of Node.js that all packages of the checks support.
 const NODE: (u32, u32) = (20, 19);
 
-/// Returns a virtual environment with the packages that `requirements.txt` in `folder` names. Creates the environment
-/// if it is missing.
+/// Returns a virtual environment, created if it is missing, with the packages of `requirements.txt` in `folder`.
 pub(crate) fn python(target: &Path, folder: &str) -> Outcome<PathBuf> {
     let versions = format!("{folder}/requirements.txt");
     let environment = folder_for(target, &versions)?;

@@ -31,8 +31,7 @@ impl Postgres {
         Ok(Self::Temporary(Cluster::start()?.ok_or(nothing)?))
     }
 
-    /// Adds the address of a temporary server to the environment of a program. Programs inherit the address of
-    /// a given server.
+    /// Adds the address of a temporary server to the environment of a program, which inherits that of a given one.
     pub(crate) fn add_address_to<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         match self {
             Self::Given => command,

@@ -34,8 +34,7 @@ fn nextest_command(has_profile: bool) -> Command {
     command
 }
 
-/// Builds everything at once, so that cargo unites the features of dependencies once for tests, binary and
-/// examples.
+/// Builds everything at once, so that cargo unites features once for tests, binary and examples.
 pub(crate) fn build_everything() -> Outcome {
     process::run(&mut cargo(&["build", "--workspace", "--all-targets"]))
 }

@@ -21,7 +21,7 @@ use std::time::Duration;
 use candor_cli::error::CommandError;
 use candor_cli::output::{self, Output, printable};
 use cli::{Cli, Command, ConnectorCommand, ErasureCommand, IdentityCommand, KeyCommand, OrgCommand};
-use config::{Config, ConfigurationFailure, LoadedConfig, Setting};
+use config::{Config, ConfigurationError, LoadedConfig, Setting};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -68,7 +68,7 @@ fn start(cli: Cli, settings: Vec<(Setting, String)>) -> Result<(), CommandError>
         return commands::doctor::without_settings(&problems, output);
     }
     if !problems.is_empty() {
-        return Err(ConfigurationFailure { problems, warnings, shown: false }.into());
+        return Err(ConfigurationError { problems, warnings, shown: false }.into());
     }
     // Container runtimes run this command every few seconds, so it skips logging and the threads of the runtime.
     if let Command::Healthcheck { live } = cli.command {

@@ -8,7 +8,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::config::DatabaseUrl;
-use candor_cli::error::{CommandFailure, IoFailure};
+use candor_cli::error::{CommandFailure, IoError};
 use candor_cli::private_file;
 
 /// Suffix of the lock file. The file stays when the process ends; the system releases the lock on it in any
@@ -17,7 +17,7 @@ const SUFFIX: &str = ".serving";
 
 /// Failure to take the lock.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum LockFailure {
+pub(crate) enum LockError {
     /// Another process serves the embedded database.
     #[error(
         "another process{} serves {database}; stop it first, or use PostgreSQL, which any number of processes may share",
@@ -42,10 +42,10 @@ pub(crate) enum LockFailure {
     },
     /// The lock file cannot be used.
     #[error(transparent)]
-    Io(#[from] IoFailure),
+    Io(#[from] IoError),
 }
 
-impl CommandFailure for LockFailure {}
+impl CommandFailure for LockError {}
 
 fn describe_process(process: &str) -> String {
     if process.is_empty() { String::new() } else { format!(" (process {process})") }
@@ -68,27 +68,26 @@ impl ServingLock {
     /// Takes the lock. Returns `None` for a server, which any number of processes may share.
     ///
     /// # Errors
-    /// [`LockFailure::AlreadyServed`]; [`LockFailure::Linked`]; [`LockFailure::Io`] if a file cannot be created or
+    /// [`LockError::AlreadyServed`]; [`LockError::Linked`]; [`LockError::Io`] if a file cannot be created or
     /// locked.
-    pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, LockFailure> {
+    pub(crate) fn take(database: &DatabaseUrl) -> Result<Option<Self>, LockError> {
         let DatabaseUrl::Sqlite(path) = database else { return Ok(None) };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            private_file::create_folder(folder)
-                .map_err(IoFailure::naming_operation("create the folder", folder))?;
+            private_file::create_folder(folder).map_err(IoError::naming_operation("create the folder", folder))?;
         }
         let path = lock_file_path(path);
         let mut options = OpenOptions::new();
         let file_result = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(&path);
-        let mut file = file_result.map_err(IoFailure::naming_operation("open", &path))?;
+        let mut file = file_result.map_err(IoError::naming_operation("open", &path))?;
         if !try_lock(&file, &path)? {
             let mut process = String::new();
             // The process id is only for the error message, so a failed read is ignored.
             let _ = file.read_to_string(&mut process);
             let (database, process) = (database.mask_password(), process.trim().to_owned());
-            return Err(LockFailure::AlreadyServed { database, process });
+            return Err(LockError::AlreadyServed { database, process });
         }
         let write_result = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
-        write_result.map_err(IoFailure::naming_operation("write", &path))?;
+        write_result.map_err(IoError::naming_operation("write", &path))?;
         let mut lock = Self { _beside: file, database: None };
         lock.hold(database)?;
         Ok(Some(lock))
@@ -98,19 +97,19 @@ impl ServingLock {
     ///
     /// # Errors
     /// Those of [`ServingLock::take`].
-    pub(crate) fn hold(&mut self, database: &DatabaseUrl) -> Result<(), LockFailure> {
+    pub(crate) fn hold(&mut self, database: &DatabaseUrl) -> Result<(), LockError> {
         let (DatabaseUrl::Sqlite(path), None) = (database, &self.database) else { return Ok(()) };
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(IoFailure::naming_operation("open", path)(error).into()),
+            Err(error) => return Err(IoError::naming_operation("open", path)(error).into()),
         };
-        let links = file.metadata().map_err(IoFailure::naming_operation("examine", path))?.nlink();
+        let links = file.metadata().map_err(IoError::naming_operation("examine", path))?.nlink();
         if links > 1 {
-            return Err(LockFailure::Linked { path: path.to_owned(), links });
+            return Err(LockError::Linked { path: path.to_owned(), links });
         }
         if !try_lock(&file, path)? {
-            return Err(LockFailure::AlreadyServed { database: database.mask_password(), process: String::new() });
+            return Err(LockError::AlreadyServed { database: database.mask_password(), process: String::new() });
         }
         self.database = Some(file);
         Ok(())
@@ -118,11 +117,11 @@ impl ServingLock {
 }
 
 /// Tries to lock a file. Returns `false` if another process has the lock.
-fn try_lock(file: &File, path: &Path) -> Result<bool, LockFailure> {
+fn try_lock(file: &File, path: &Path) -> Result<bool, LockError> {
     match file.try_lock() {
         Ok(()) => Ok(true),
         Err(TryLockError::WouldBlock) => Ok(false),
-        Err(TryLockError::Error(error)) => Err(IoFailure::naming_operation("lock", path)(error).into()),
+        Err(TryLockError::Error(error)) => Err(IoError::naming_operation("lock", path)(error).into()),
     }
 }
 
@@ -171,7 +170,7 @@ mod tests {
         drop(first_lock);
         let other_mount = File::open(&path).unwrap();
         other_mount.try_lock().unwrap();
-        assert!(matches!(ServingLock::take(&database), Err(LockFailure::AlreadyServed { .. })));
+        assert!(matches!(ServingLock::take(&database), Err(LockError::AlreadyServed { .. })));
         drop(other_mount);
         fs::hard_link(&path, folder.join("second.db")).unwrap();
         let error = ServingLock::take(&database).unwrap_err().to_string();

@@ -15,7 +15,7 @@ use candor_cli::error::CommandError;
 
 mod failure;
 
-pub(crate) use failure::{StoreFailure, shorten};
+pub(crate) use failure::{StoreError, shorten};
 
 /// Time limit for the database server to answer at start.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -28,8 +28,8 @@ const TELL_AGAIN: Duration = Duration::from_secs(5);
 /// current. Replaces the keys of texts that an earlier version computed.
 ///
 /// # Errors
-/// [`StoreFailure::SchemaOld`], [`StoreFailure::SchemaNew`], or [`StoreFailure::Unusable`] if the database does not
-/// answer; [`StoreFailure::Damaged`]; [`StoreFailure::UnfinishedCopy`].
+/// [`StoreError::SchemaOld`], [`StoreError::SchemaNew`], or [`StoreError::Unusable`] if the database does not
+/// answer; [`StoreError::Damaged`]; [`StoreError::UnfinishedCopy`].
 pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, CommandError> {
     expect_known_schema(config).await?;
     match &config.database {
@@ -43,7 +43,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, CommandErr
             let pending = pending(config).await?;
             expect_no_unfinished_copy(config).await?;
             if !pending.is_empty() {
-                return Err(StoreFailure::SchemaOld { database: config.database.mask_password(), pending }.into());
+                return Err(StoreError::SchemaOld { database: config.database.mask_password(), pending }.into());
             }
             let replacement = candor_store_postgres::replace_former_keys(&postgres(config)).await;
             replacement.map_err(|error| unusable(config, &error))?;
@@ -56,7 +56,7 @@ pub(crate) async fn open(config: &Config) -> Result<Arc<dyn Storage>, CommandErr
 /// Refuses a database whose schema is newer than this program: the program would not write what later versions rely on.
 ///
 /// # Errors
-/// [`StoreFailure::SchemaNew`]; [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
+/// [`StoreError::SchemaNew`]; [`StoreError::Unusable`]; [`StoreError::Damaged`].
 pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), CommandError> {
     let unknown = match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -74,7 +74,7 @@ pub(crate) async fn expect_known_schema(config: &Config) -> Result<(), CommandEr
     }
     // Both stores have the same migrations.
     let newest = candor_store_sqlite::newest_migration().map_err(|error| unusable(config, &error))?;
-    Err(StoreFailure::SchemaNew { database: config.database.mask_password(), unknown, newest }.into())
+    Err(StoreError::SchemaNew { database: config.database.mask_password(), unknown, newest }.into())
 }
 
 /// Refuses a database that holds an incomplete copy.
@@ -90,14 +90,14 @@ async fn expect_no_unfinished_copy(config: &Config) -> Result<(), CommandError> 
             is_partial.map_err(|error| unusable(config, &error))?
         }
     };
-    if is_unfinished { Err(StoreFailure::UnfinishedCopy(config.database.mask_password()).into()) } else { Ok(()) }
+    if is_unfinished { Err(StoreError::UnfinishedCopy(config.database.mask_password()).into()) } else { Ok(()) }
 }
 
 /// Returns the master keys that sealed something in the database, whatever its schema; none if the database does
 /// not exist.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
+/// [`StoreError::Unusable`]; [`StoreError::Damaged`].
 pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -115,7 +115,7 @@ pub(crate) async fn master_keys(config: &Config) -> Result<Vec<MasterKey>, Comma
 /// Returns `true` if the embedded database at this path is empty or does not exist.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
+/// [`StoreError::Unusable`]; [`StoreError::Damaged`].
 pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, CommandError> {
     let place = place(path);
     let empty = run_blocking(move || candor_store_sqlite::is_empty(&place)).await?;
@@ -126,11 +126,11 @@ pub(crate) async fn is_empty(config: &Config, path: &Path) -> Result<bool, Comma
 /// a mistyped path.
 ///
 /// # Errors
-/// [`StoreFailure::NoDatabase`] with the path of the embedded database.
+/// [`StoreError::NoDatabase`] with the path of the embedded database.
 pub(crate) fn expect_database(config: &Config) -> Result<(), CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) if !path.exists() => {
-            Err(StoreFailure::NoDatabase(std::path::absolute(path).unwrap_or_else(|_| path.clone())).into())
+            Err(StoreError::NoDatabase(std::path::absolute(path).unwrap_or_else(|_| path.clone())).into())
         }
         DatabaseUrl::Sqlite(_) | DatabaseUrl::Postgres(_) => Ok(()),
     }
@@ -140,7 +140,7 @@ pub(crate) fn expect_database(config: &Config) -> Result<(), CommandError> {
 /// the connection, for instance because of a wrong password.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`] with the last reason.
+/// [`StoreError::Unusable`] with the last reason.
 pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), CommandError> {
     if matches!(config.database, DatabaseUrl::Sqlite(_)) {
         return Ok(());
@@ -169,7 +169,7 @@ pub(crate) async fn wait_until_it_answers(config: &Config) -> Result<(), Command
 /// Applies the pending migrations and returns their names.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
+/// [`StoreError::Unusable`]; [`StoreError::Damaged`].
 pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -187,7 +187,7 @@ pub(crate) async fn migrate(config: &Config) -> Result<Vec<String>, CommandError
 /// Distributes the tables over the nodes of a cluster and returns the names of the steps.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`], or [`CommandError::Refused`] for an embedded database.
+/// [`StoreError::Unusable`], or [`CommandError::Refused`] for an embedded database.
 pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<String>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(_) => Err(CommandError::Refused {
@@ -207,7 +207,7 @@ pub(crate) async fn distribute(config: &Config, shards: u16) -> Result<Vec<Strin
 /// embedded database, and returns `None`. `begin` is called with the name of each table before its rewrite.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
+/// [`StoreError::Unusable`]; [`StoreError::Damaged`].
 pub(crate) async fn rewrite_erased(
     config: &Config,
     begin: impl Fn(&str),
@@ -223,7 +223,7 @@ pub(crate) async fn rewrite_erased(
 /// Returns the names of the pending migrations without applying them.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`]; [`StoreFailure::Damaged`].
+/// [`StoreError::Unusable`]; [`StoreError::Damaged`].
 pub(crate) async fn pending(config: &Config) -> Result<Vec<String>, CommandError> {
     match &config.database {
         DatabaseUrl::Sqlite(path) => {
@@ -256,7 +256,7 @@ fn postgres(config: &Config) -> PostgresOptions {
 /// replica cannot be read.
 ///
 /// # Errors
-/// [`StoreFailure::Unusable`] if the primary does not answer.
+/// [`StoreError::Unusable`] if the primary does not answer.
 pub(crate) async fn examine_replica(config: &Config) -> Result<Option<Result<(), String>>, CommandError> {
     if config.database_replica.is_none() {
         return Ok(None);
@@ -279,9 +279,9 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
 fn unusable(config: &Config, error: &dyn std::fmt::Display) -> CommandError {
     let (database, reason) = (config.database.mask_password(), error.to_string());
     if is_damage(&reason) {
-        return StoreFailure::Damaged { database, reason }.into();
+        return StoreError::Damaged { database, reason }.into();
     }
-    StoreFailure::Unusable { database, reason }.into()
+    StoreError::Unusable { database, reason }.into()
 }
 
 /// Messages of SQLite and of its checks for a damaged file.
@@ -295,7 +295,7 @@ pub(crate) fn is_damage(reason: &str) -> bool {
 /// Checks the pages, indexes and references of the embedded database. Does nothing for a server.
 ///
 /// # Errors
-/// [`StoreFailure::Damaged`]; [`StoreFailure::Unusable`].
+/// [`StoreError::Damaged`]; [`StoreError::Unusable`].
 pub(crate) async fn expect_undamaged(config: &Config) -> Result<(), CommandError> {
     let DatabaseUrl::Sqlite(path) = &config.database else { return Ok(()) };
     let path = path.clone();

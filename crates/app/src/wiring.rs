@@ -27,7 +27,7 @@ use candor_webhooks::Sender;
 use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
 use crate::store;
 use candor_cli::{error::CommandError, private_file};
-use failure::WiringFailure;
+use failure::WiringError;
 use identity_client::identity_client;
 use no_webhooks::NoWebhooks;
 pub(crate) use open_files::{OpenFile, open_files, open_folders};
@@ -72,7 +72,7 @@ pub(crate) async fn services_and_sender(
         trusted: trusted_targets,
         ..candor_webhooks::SenderSettings::default()
     })
-    .map_err(WiringFailure::Webhooks)?;
+    .map_err(WiringError::Webhooks)?;
     let (limits, providers) = (limits(config)?, identity_client(config)?);
     let parts = Dependencies { limits, providers, ..Dependencies::new(config).await? };
     for folder in open_folders(config) {
@@ -117,12 +117,12 @@ pub(crate) fn rate_limit_store(server: &RedisServer) -> Result<RedisRateLimits, 
 /// Creates the mail transport if a mail server is configured.
 ///
 /// # Errors
-/// [`WiringFailure::Mail`] if TLS cannot be set up.
+/// [`WiringError::Mail`] if TLS cannot be set up.
 pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, CommandError> {
     let settings =
         |smtp: &Smtp| SmtpSettings { server: smtp.server.clone(), from: smtp.from.clone(), authorities: vec![] };
     let transport = config.smtp.as_ref().map(|smtp| SmtpTransport::new(settings(smtp)));
-    Ok(transport.transpose().map_err(WiringFailure::Mail)?)
+    Ok(transport.transpose().map_err(WiringError::Mail)?)
 }
 
 /// Compares the master key with the key that the database was sealed with, before the database is changed. A new
@@ -130,7 +130,7 @@ pub(crate) fn mail_transport(config: &Config) -> Result<Option<SmtpTransport>, C
 /// migrations do not need one.
 ///
 /// # Errors
-/// [`WiringFailure::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
+/// [`WiringError::WrongMasterKey`]; a master key that is missing or unreadable, a database that does not answer.
 pub(crate) async fn compare_master_key(config: &Config) -> Result<(), CommandError> {
     if has_no_master_key(config) {
         Ok(())
@@ -143,13 +143,13 @@ pub(crate) async fn compare_master_key(config: &Config) -> Result<(), CommandErr
 /// which is valid only for a new embedded database.
 ///
 /// # Errors
-/// [`WiringFailure::NoMasterKey`]; [`WiringFailure::MasterKeyGone`]; those of [`compare_master_key`].
+/// [`WiringError::NoMasterKey`]; [`WiringError::MasterKeyGone`]; those of [`compare_master_key`].
 pub(crate) async fn examine_master_key(config: &Config) -> Result<bool, CommandError> {
     match (configured_vault(config)?, &config.database) {
         (Some(vault), _) => check_master_key(config, &vault).await.map(|()| true),
-        (None, DatabaseUrl::Postgres(_)) => Err(WiringFailure::NoMasterKey.into()),
+        (None, DatabaseUrl::Postgres(_)) => Err(WiringError::NoMasterKey.into()),
         (None, DatabaseUrl::Sqlite(database)) if store::is_empty(config, database).await? => Ok(false),
-        (None, DatabaseUrl::Sqlite(_)) => Err(WiringFailure::MasterKeyGone {
+        (None, DatabaseUrl::Sqlite(_)) => Err(WiringError::MasterKeyGone {
             path: master_key_file(config),
             database: config.database.mask_password(),
         }
@@ -167,7 +167,7 @@ fn configured_vault(config: &Config) -> Result<Option<Vault>, CommandError> {
         (None, DatabaseUrl::Sqlite(_)) => private_file::read(&path).map_err(CommandError::io("read", &path))?,
     };
     let vault = text.map(|text| Vault::parse(text.trim_end()));
-    Ok(vault.transpose().map_err(|_| WiringFailure::MasterKeyFile(path))?)
+    Ok(vault.transpose().map_err(|_| WiringError::MasterKeyFile(path))?)
 }
 
 /// Relation of the master keys that sealed a backup to the configured ring.
@@ -183,7 +183,7 @@ pub(crate) enum SealingKeys {
 /// Compares the keys that sealed a backup with the configured ring.
 ///
 /// # Errors
-/// [`WiringFailure::MasterKeyFile`]; [`CommandError::Io`] if the file cannot be read.
+/// [`WiringError::MasterKeyFile`]; [`CommandError::Io`] if the file cannot be read.
 pub(crate) fn examine_sealing_keys(config: &Config, sealed_by: &[MasterKey]) -> Result<SealingKeys, CommandError> {
     let Some(vault) = configured_vault(config)? else {
         return Ok(if sealed_by.is_empty() { SealingKeys::Fit } else { SealingKeys::None });
@@ -217,7 +217,7 @@ const fn has_no_master_key(config: &Config) -> bool {
 }
 
 async fn check_master_key(config: &Config, vault: &Vault) -> Result<(), CommandError> {
-    master_key::examine(vault, &store::master_keys(config).await?).map_err(WiringFailure::wrong_master_key(config))
+    master_key::examine(vault, &store::master_keys(config).await?).map_err(WiringError::wrong_master_key(config))
 }
 
 /// Dependencies of [`Services`] except the store.
@@ -233,7 +233,7 @@ impl Dependencies {
         let ids = Arc::new(SystemIds::default());
         let ring = ring(config, &*ids).await?;
         let vault = Vault::parse(ring.reveal())
-            .map_err(|_| WiringFailure::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
+            .map_err(|_| WiringError::MasterKeyFile(config.data_dir.join(MASTER_KEY_FILE)))?;
         let limits = Limits::of_process(Arc::new(SystemClock));
         Ok(Self { ids, vault, limits, providers: Arc::new(NoProviders) })
     }
@@ -250,7 +250,7 @@ impl Dependencies {
             check_master_key(config, &self.vault).await?;
         }
         let services = self.services(config, public_url, receivers).await?;
-        master_key::confirm(&services).await.map_err(WiringFailure::wrong_master_key(config))?;
+        master_key::confirm(&services).await.map_err(WiringError::wrong_master_key(config))?;
         Ok(services)
     }
 
@@ -296,9 +296,9 @@ pub(crate) fn local_url(listening: SocketAddr) -> String {
 /// generates one.
 ///
 /// # Errors
-/// [`WiringFailure::NoMasterKey`].
-pub(crate) const fn require_master_key(config: &Config) -> Result<(), WiringFailure> {
-    if has_no_master_key(config) { Err(WiringFailure::NoMasterKey) } else { Ok(()) }
+/// [`WiringError::NoMasterKey`].
+pub(crate) const fn require_master_key(config: &Config) -> Result<(), WiringError> {
+    if has_no_master_key(config) { Err(WiringError::NoMasterKey) } else { Ok(()) }
 }
 
 /// Returns the configured key ring, or the one in the data folder. Generates a ring only for a new embedded
@@ -307,7 +307,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, CommandError> {
     if let Some(ring) = &config.master_key {
         return Ok(ring.clone());
     }
-    let DatabaseUrl::Sqlite(database) = &config.database else { return Err(WiringFailure::NoMasterKey.into()) };
+    let DatabaseUrl::Sqlite(database) = &config.database else { return Err(WiringError::NoMasterKey.into()) };
     private_file::create_folder(&config.data_dir)
         .map_err(CommandError::io("create the folder", &config.data_dir))?;
     let path = config.data_dir.join(MASTER_KEY_FILE);
@@ -317,7 +317,7 @@ async fn ring(config: &Config, ids: &dyn Ids) -> Result<Secret, CommandError> {
         // Another process that started at the same time may have created the database and the key by now.
         text = read_key()?;
         if text.is_none() {
-            return Err(WiringFailure::MasterKeyGone { path, database: config.database.mask_password() }.into());
+            return Err(WiringError::MasterKeyGone { path, database: config.database.mask_password() }.into());
         }
     }
     let text = match text {

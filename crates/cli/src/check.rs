@@ -25,7 +25,7 @@ const ERROR: &str = "urn:ietf:params:scim:api:messages:2.0:Error";
 
 /// Failures of the check.
 #[derive(Debug, thiserror::Error)]
-enum CheckFailure {
+enum CheckError {
     #[error(
         "cannot create a person with a token of the live data set: people stay in its history; set {API_KEY} to a \
          token of `candor key create --test`, or leave out --write"
@@ -35,10 +35,10 @@ enum CheckFailure {
     Wrong { failed: usize, all: usize },
 }
 
-impl CommandFailure for CheckFailure {}
+impl CommandFailure for CheckError {}
 
 /// Response of the service: its status, media type and body.
-struct Answer {
+struct ServiceResponse {
     status: u16,
     media_type: String,
     body: Value,
@@ -53,13 +53,13 @@ struct Step {
 /// Sends the requests and prints a line for each.
 ///
 /// # Errors
-/// `CheckFailure` for wrong responses, and with `--write` for a token of the live data set; see `Account::find`.
+/// `CheckError` for wrong responses, and with `--write` for a token of the live data set; see `Account::find`.
 pub async fn run(check: ConnectorCheck, output: Output) -> Result<(), CommandError> {
     let mut choice = check.account;
     choice.url = choice.url.map(|url| url.trim_end_matches('/').trim_end_matches("/scim/v2").to_owned());
     let account = Account::find(choice)?;
     if check.write && !account.key().is_test() {
-        return Err(CheckFailure::LiveToken.into());
+        return Err(CheckError::LiveToken.into());
     }
     let random = random32(&SystemIds::default())
         .map_err(|error| CommandError::Defect { what: "create a name", reason: error.to_string() })?;
@@ -88,7 +88,7 @@ pub async fn run(check: ConnectorCheck, output: Output) -> Result<(), CommandErr
     output.say(&json!({"data": object, "failed": failure_count}), &table(&rows))?;
     match failure_count {
         0 => Ok(()),
-        failure_count => Err(CheckFailure::Wrong { failed: failure_count, all: steps.len() }.into()),
+        failure_count => Err(CheckError::Wrong { failed: failure_count, all: steps.len() }.into()),
     }
 }
 
@@ -103,7 +103,7 @@ impl Provider {
         Ok(Self { candor: account.client_with("candor-connector-check", set)? })
     }
 
-    async fn send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<Answer, String> {
+    async fn send(&self, method: &Method, path: &str, body: Option<&Value>) -> Result<ServiceResponse, String> {
         // The paths of the client are below /v1.
         let (path, query) = path.split_once('?').unwrap_or((path, ""));
         let request = self.candor.request(method.clone(), &format!("/../scim/v2{path}"));
@@ -119,7 +119,7 @@ impl Provider {
         };
         let media_type = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
-        Ok(Answer { status: status.as_u16(), media_type: media_type.to_owned(), body })
+        Ok(ServiceResponse { status: status.as_u16(), media_type: media_type.to_owned(), body })
     }
 
     /// Sends one request and judges the response.
@@ -128,7 +128,7 @@ impl Provider {
         method: &str,
         path: &str,
         body: Option<&Value>,
-        judge: impl Fn(&Answer) -> Result<(), String>,
+        judge: impl Fn(&ServiceResponse) -> Result<(), String>,
     ) -> Step {
         self.step_with_answer(method, path, body, judge).await.0
     }
@@ -138,7 +138,7 @@ impl Provider {
         method: &str,
         path: &str,
         body: Option<&Value>,
-        judge: impl Fn(&Answer) -> Result<(), String>,
+        judge: impl Fn(&ServiceResponse) -> Result<(), String>,
     ) -> (Step, Value) {
         let verb = Method::from_bytes(method.as_bytes()).unwrap_or(Method::GET);
         let request = format!("{method} {path}");
@@ -158,7 +158,7 @@ impl Provider {
             "name": {"givenName": "Candor", "familyName": "Check"},
             "emails": [{"value": user_name(name), "type": "work", "primary": true}],
         });
-        let was_created = |answer: &Answer| has_status(answer, 201);
+        let was_created = |answer: &ServiceResponse| has_status(answer, 201);
         let (step, body) = self.step_with_answer("POST", "/Users", Some(&user), was_created).await;
         let is_created = step.problem.is_none();
         steps.push(step);
@@ -185,8 +185,8 @@ fn by_user_name(name: &str) -> String {
 }
 
 /// Checks the media type of a response with a body, and the form of an error.
-fn scim_form(answer: &Answer) -> Result<(), String> {
-    let Answer { status, media_type, body } = answer;
+fn scim_form(answer: &ServiceResponse) -> Result<(), String> {
+    let ServiceResponse { status, media_type, body } = answer;
     if *status != 204 && !media_type.starts_with(SCIM) {
         return Err(format!("status {status}: the media type is {media_type:?} instead of {SCIM}"));
     }
@@ -199,7 +199,7 @@ fn scim_form(answer: &Answer) -> Result<(), String> {
     Err(format!("status {status}: the body is not an error of SCIM with this status as text"))
 }
 
-fn has_status(answer: &Answer, wanted: u16) -> Result<(), String> {
+fn has_status(answer: &ServiceResponse, wanted: u16) -> Result<(), String> {
     if answer.status == wanted {
         return Ok(());
     }
@@ -207,13 +207,13 @@ fn has_status(answer: &Answer, wanted: u16) -> Result<(), String> {
     Err(format!("status {} instead of {wanted}: {detail}", answer.status))
 }
 
-fn list(answer: &Answer) -> Result<(), String> {
+fn list(answer: &ServiceResponse) -> Result<(), String> {
     has_status(answer, 200)?;
     let is_list = answer.body["schemas"] == json!([LIST]) && answer.body["totalResults"].is_u64();
     if is_list { Ok(()) } else { Err("the body is not a ListResponse with a number in totalResults".to_owned()) }
 }
 
-fn first_page(answer: &Answer) -> Result<(), String> {
+fn first_page(answer: &ServiceResponse) -> Result<(), String> {
     list(answer)?;
     let total = answer.body["totalResults"].as_u64().unwrap_or_default();
     let row_count = answer.body["Resources"].as_array().map_or(0, Vec::len);
@@ -223,19 +223,19 @@ fn first_page(answer: &Answer) -> Result<(), String> {
     }
 }
 
-fn matches(answer: &Answer, wanted: u64) -> Result<(), String> {
+fn matches(answer: &ServiceResponse, wanted: u64) -> Result<(), String> {
     list(answer)?;
     let total = &answer.body["totalResults"];
     if *total == wanted { Ok(()) } else { Err(format!("the filter matches {total} people instead of {wanted}")) }
 }
 
-fn offers_patch(answer: &Answer) -> Result<(), String> {
+fn offers_patch(answer: &ServiceResponse) -> Result<(), String> {
     has_status(answer, 200)?;
     let is_offered = answer.body["patch"]["supported"] == true;
     if is_offered { Ok(()) } else { Err("patch.supported is not true".to_owned()) }
 }
 
-fn is_active(answer: &Answer, wanted: bool) -> Result<(), String> {
+fn is_active(answer: &ServiceResponse, wanted: bool) -> Result<(), String> {
     has_status(answer, 200)?;
     let active = &answer.body["active"];
     if *active == wanted { Ok(()) } else { Err(format!("active is {active} instead of {wanted}")) }
@@ -245,11 +245,11 @@ fn is_active(answer: &Answer, wanted: bool) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, body: Value) -> Answer {
-        Answer { status, media_type: format!("{SCIM};charset=utf-8"), body }
+    fn answer(status: u16, body: Value) -> ServiceResponse {
+        ServiceResponse { status, media_type: format!("{SCIM};charset=utf-8"), body }
     }
 
-    fn page(total: u64, shown: usize) -> Answer {
+    fn page(total: u64, shown: usize) -> ServiceResponse {
         answer(200, json!({"schemas": [LIST], "totalResults": total, "Resources": vec![json!({}); shown]}))
     }
 
@@ -264,9 +264,9 @@ mod tests {
 
     #[test]
     fn response_in_another_form_is_refused() {
-        let plain = Answer { media_type: "application/json".to_owned(), ..answer(200, Value::Null) };
+        let plain = ServiceResponse { media_type: "application/json".to_owned(), ..answer(200, Value::Null) };
         assert!(scim_form(&plain).is_err());
-        assert!(scim_form(&Answer { media_type: String::new(), ..answer(204, Value::Null) }).is_ok());
+        assert!(scim_form(&ServiceResponse { media_type: String::new(), ..answer(204, Value::Null) }).is_ok());
         let error = has_status(&answer(401, json!({"detail": "The key is revoked."})), 200).unwrap_err();
         assert_eq!(error, "status 401 instead of 200: The key is revoked.");
         assert!(is_active(&answer(200, json!({"active": "False"})), false).is_err());

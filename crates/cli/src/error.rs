@@ -34,7 +34,7 @@ pub trait CommandFailure: error::Error + Send + Sync + 'static {
 pub enum CommandError {
     /// A file or socket operation failed.
     #[error(transparent)]
-    Io(#[from] IoFailure),
+    Io(#[from] IoError),
     /// The service rejected the operation of a command, for instance because a name is invalid.
     #[error("cannot {what}: {reason}; {remedy}")]
     Refused {
@@ -71,14 +71,14 @@ pub enum CommandError {
 /// Failure of a file or socket operation.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {what}: {source}; {}", remedy(source.kind()))]
-pub struct IoFailure {
+pub struct IoError {
     /// The operation, as a verb and its object.
     what: String,
     /// Error of the operating system.
     source: io::Error,
 }
 
-impl IoFailure {
+impl IoError {
     /// Converts an I/O error into one that names the operation: `verb`, then `path`.
     pub fn naming_operation(verb: &str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
         let what = format!("{verb} {}", path.as_ref().display());
@@ -124,7 +124,7 @@ impl<F: CommandFailure> From<F> for CommandError {
 impl CommandError {
     /// Converts an I/O error into one that names the operation: `verb`, then `path`.
     pub fn io(verb: &str, path: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Self {
-        let failure = IoFailure::naming_operation(verb, path);
+        let failure = IoError::naming_operation(verb, path);
         move |source| Self::Io(failure(source))
     }
 

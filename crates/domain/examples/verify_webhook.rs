@@ -6,9 +6,9 @@
 
 use candor_domain::secret::Secret;
 use candor_domain::signature::{sign, verify};
-use candor_domain::time::{NotATime, Timestamp};
+use candor_domain::time::{TimeError, Timestamp};
 
-fn main() -> Result<(), NotATime> {
+fn main() -> Result<(), TimeError> {
     let secret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     let body = br#"{"type":"observation.created"}"#;
     let sent_at: Timestamp = "2026-03-01T08:15:30Z".parse()?;

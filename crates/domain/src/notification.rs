@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::audit::Target;
 use crate::decision::Resource;
 use crate::fields::{Fields, Reference, StringEnum, as_word};
@@ -322,8 +322,8 @@ pub fn parse_read_all(body: Object, caller: &Caller) -> Result<Reference<Employe
 /// Checks that the caller may mark the notifications of this person as read (decision B5).
 ///
 /// # Errors
-/// Returns [`PermissionDenied::OtherPerson`] for a bound key of another person.
-pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), PermissionDenied> {
+/// Returns [`PermissionError::OtherPerson`] for a bound key of another person.
+pub fn may_read_all(recipient: &Reference<EmployeeKind>, caller: &Caller) -> Result<(), PermissionError> {
     caller.may_write_as(recipient)
 }
 

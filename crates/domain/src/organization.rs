@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{AdminContext, Caller, Permission, PermissionDenied};
+use crate::access::{AdminContext, Caller, Permission, PermissionError};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, as_word};
@@ -124,8 +124,8 @@ impl Patch {
     /// retention removes data that a caller may not see, so it needs what an erasure needs (decision H5).
     ///
     /// # Errors
-    /// [`PermissionDenied::MissingScope`], [`PermissionDenied::OrganizationKeyRequired`].
-    pub fn authorize(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::MissingScope`], [`PermissionError::OrganizationKeyRequired`].
+    pub fn authorize(&self, caller: &Caller) -> Result<(), PermissionError> {
         if self.retention.is_none() {
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::access::PermissionDenied;
+use crate::access::PermissionError;
 use crate::problem::{ValidationErrors, ValueError};
 
 /// The reason why a request is refused.
@@ -20,7 +20,7 @@ pub enum DomainError {
     NotFound,
     /// The caller lacks the permission.
     #[error("{}", .0.message())]
-    Denied(PermissionDenied),
+    Denied(PermissionError),
     /// The current state of a resource does not allow the request.
     #[error("{}", .0.message())]
     Conflict(Box<Conflict>),
@@ -155,8 +155,8 @@ impl From<ValidationErrors> for DomainError {
     }
 }
 
-impl From<PermissionDenied> for DomainError {
-    fn from(denied: PermissionDenied) -> Self {
+impl From<PermissionError> for DomainError {
+    fn from(denied: PermissionError) -> Self {
         Self::Denied(denied)
     }
 }
@@ -182,7 +182,7 @@ mod tests {
         let refusals: [Box<dyn std::error::Error>; 4] = [
             DomainError::invalid("title", ValueError::required()).into(),
             DomainError::NotFound.into(),
-            DomainError::from(PermissionDenied::TestKey).into(),
+            DomainError::from(PermissionError::TestKey).into(),
             DomainError::transition("status", "active", "reactivate").into(),
         ];
         let messages = refusals.map(|refusal| refusal.to_string());

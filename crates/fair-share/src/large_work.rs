@@ -29,7 +29,7 @@ const WAITING_BYTES: usize = 96 * 1024 * 1024;
 /// Error of a caller whose organization lets too much data wait for turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("too much data of the organization waits for its turn")]
-pub struct TooMuchWaits;
+pub struct TooMuchWaitsError;
 
 /// Limiter of work on large rows and responses. Clones share the turns.
 #[derive(Clone, Debug)]
@@ -74,12 +74,12 @@ impl State {
     }
 
     /// Counts data that waits, unless the organization lets too much wait.
-    fn let_wait(&mut self, owner: Option<OrganizationId>, bytes: usize) -> Result<(), TooMuchWaits> {
+    fn let_wait(&mut self, owner: Option<OrganizationId>, bytes: usize) -> Result<(), TooMuchWaitsError> {
         let Some(owner) = owner.filter(|_| bytes > 0) else { return Ok(()) };
         let waiting = self.waiting_bytes_by_owner.entry(owner).or_default();
         let free = WAITING_BYTES.saturating_sub(self.waiting_bytes);
         if *waiting > 0 && *waiting + bytes > free {
-            return Err(TooMuchWaits);
+            return Err(TooMuchWaitsError);
         }
         *waiting += bytes;
         self.waiting_bytes += bytes;
@@ -168,8 +168,12 @@ impl LargeWork {
     /// Waits for a turn of the tenant with data of this size, which stays in memory meanwhile.
     ///
     /// # Errors
-    /// [`TooMuchWaits`] if data of the organization already waits, and with this data it exceeds the free room.
-    pub async fn turn_with(&self, tenant: impl Into<Option<Tenant>>, bytes: usize) -> Result<Turn, TooMuchWaits> {
+    /// [`TooMuchWaitsError`] if data of the organization already waits, and with this data it exceeds the free room.
+    pub async fn turn_with(
+        &self,
+        tenant: impl Into<Option<Tenant>>,
+        bytes: usize,
+    ) -> Result<Turn, TooMuchWaitsError> {
         self.take_turn(tenant.into(), bytes, FairQueue::push).await
     }
 
@@ -178,7 +182,7 @@ impl LargeWork {
         tenant: Option<Tenant>,
         bytes: usize,
         queue: fn(&mut FairQueue<oneshot::Sender<Turn>>, Option<Tenant>, oneshot::Sender<Turn>),
-    ) -> Result<Turn, TooMuchWaits> {
+    ) -> Result<Turn, TooMuchWaitsError> {
         let owner = tenant.map(|tenant| tenant.organization);
         let (turn_receiver, _wait) = {
             let mut state = self.lock();
@@ -190,7 +194,7 @@ impl LargeWork {
             queue(&mut state.waiting, tenant, give);
             (given, Wait { work: self.clone(), owner, bytes })
         };
-        turn_receiver.await.map_err(|_| TooMuchWaits)
+        turn_receiver.await.map_err(|_| TooMuchWaitsError)
     }
 
     /// Returns the number of callers that wait for a turn.

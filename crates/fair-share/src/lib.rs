@@ -8,7 +8,7 @@ mod places;
 mod row_sizes;
 mod turns;
 
-pub use large_work::{LargeWork, TooMuchWaits};
+pub use large_work::{LargeWork, TooMuchWaitsError};
 pub use places::{Places, SlowReadPermit, SlowReads};
 pub use row_sizes::RowSizes;
 pub use turns::FairQueue;

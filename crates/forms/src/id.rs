@@ -6,7 +6,7 @@
 //! let id: EmployeeId = "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse()?;
 //! assert_eq!(id.to_string(), "emp_01ARZ3NDEKTSV4RRFFQ69G5FAV");
 //! assert!("emp_01ARZ3NDEKTSV4RRFFQ69G5FAV".parse::<ObservationId>().is_err());
-//! # Ok::<(), candor_forms::id::NotAnId>(())
+//! # Ok::<(), candor_forms::id::IdError>(())
 //! ```
 
 use std::fmt;
@@ -32,7 +32,7 @@ pub struct Id<K> {
 /// The error for a text that is not an id of the expected kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not an identifier: expected `{prefix}_` and 26 characters")]
-pub struct NotAnId {
+pub struct IdError {
     /// Prefix of the expected kind.
     pub prefix: &'static str,
 }
@@ -67,11 +67,11 @@ impl<K: Kind> Id<K> {
 const ULID_CHARS: usize = 26;
 
 impl<K: Kind> FromStr for Id<K> {
-    type Err = NotAnId;
+    type Err = IdError;
 
     /// Accepts exactly one spelling per id: upper case, without surrounding white space.
-    fn from_str(text: &str) -> Result<Self, NotAnId> {
-        let error = NotAnId { prefix: K::PREFIX };
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let error = IdError { prefix: K::PREFIX };
         let rest = text.strip_prefix(K::PREFIX).and_then(|rest| rest.strip_prefix('_')).ok_or(error)?;
         let canonical = rest.len() == ULID_CHARS
             && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());

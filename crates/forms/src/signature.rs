@@ -19,7 +19,7 @@
 //! assert_eq!(signature::verify(secret, header, b"{}", now), Err(SignatureError::Forged));
 //! let an_hour_later: Timestamp = "2026-03-01T09:17:00Z".parse()?;
 //! assert_eq!(signature::verify(secret, header, body, an_hour_later), Err(SignatureError::TooOld));
-//! # Ok::<(), candor_forms::time::NotATime>(())
+//! # Ok::<(), candor_forms::time::TimeError>(())
 //! ```
 
 use base64::Engine;

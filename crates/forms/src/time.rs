@@ -13,7 +13,7 @@ use serde::{Serialize, Serializer};
 ///
 /// let time: Timestamp = "2026-03-01T10:15:30.1239+02:00".parse()?;
 /// assert_eq!(time.to_string(), "2026-03-01T08:15:30.123Z");
-/// # Ok::<(), candor_forms::time::NotATime>(())
+/// # Ok::<(), candor_forms::time::TimeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -25,7 +25,7 @@ pub struct Date(NaiveDate);
 /// The error for a text that is not a datetime or date in the format of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a date or datetime of the years 1 to 9999")]
-pub struct NotATime;
+pub struct TimeError;
 
 const MS_PER_SECOND: i64 = 1000;
 const MS_PER_DAY: i64 = 86_400 * MS_PER_SECOND;
@@ -74,13 +74,13 @@ impl Timestamp {
 }
 
 impl FromStr for Timestamp {
-    type Err = NotATime;
+    type Err = TimeError;
 
-    fn from_str(text: &str) -> Result<Self, NotATime> {
-        let time = DateTime::parse_from_rfc3339(text).map_err(|_| NotATime)?.to_utc();
+    fn from_str(text: &str) -> Result<Self, TimeError> {
+        let time = DateTime::parse_from_rfc3339(text).map_err(|_| TimeError)?.to_utc();
         // A leap second becomes the last millisecond before the next minute.
         let millis = time.timestamp() * MS_PER_SECOND + i64::from(time.nanosecond().min(999_999_999) / 1_000_000);
-        if YEARS.contains(&time.year()) { Ok(Self(millis)) } else { Err(NotATime) }
+        if YEARS.contains(&time.year()) { Ok(Self(millis)) } else { Err(TimeError) }
     }
 }
 
@@ -162,19 +162,19 @@ impl Date {
 }
 
 impl FromStr for Date {
-    type Err = NotATime;
+    type Err = TimeError;
 
-    fn from_str(text: &str) -> Result<Self, NotATime> {
+    fn from_str(text: &str) -> Result<Self, TimeError> {
         let shape = text.len() == 10
             && text
                 .bytes()
                 .enumerate()
                 .all(|(at, byte)| if at == 4 || at == 7 { byte == b'-' } else { byte.is_ascii_digit() });
         if !shape {
-            return Err(NotATime);
+            return Err(TimeError);
         }
-        let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| NotATime)?;
-        if YEARS.contains(&date.year()) { Ok(Self(date)) } else { Err(NotATime) }
+        let date = NaiveDate::parse_from_str(text, "%Y-%m-%d").map_err(|_| TimeError)?;
+        if YEARS.contains(&date.year()) { Ok(Self(date)) } else { Err(TimeError) }
     }
 }
 

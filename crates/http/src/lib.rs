@@ -21,7 +21,7 @@ pub mod table {
     pub use crate::routes::ROUTES;
 }
 
-pub use connection::address::{InvalidNetwork, Network};
+pub use connection::address::{Network, ProxyNetworkError};
 pub use connection::listening::refuse_connections;
 pub use pipeline::api::Api;
 pub use pipeline::settings::{AdoptTrace, HttpSettings, MetricsText};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use candor_domain::id::OrganizationId;
-use candor_domain::identity::fetch_failure::FetchFailure;
+use candor_domain::identity::fetch_failure::FetchError;
 use candor_domain::receiver_url::ReceiverUrl;
 use candor_outbound::policy::{Policy, TrustedNetwork};
 use candor_outbound::{AttemptFailure, Dialer, HostNames, OutboundRequest, SetupError, TextRecords};
@@ -84,13 +84,13 @@ impl IdentityTransport for IdentityClient {
         &self,
         organization: OrganizationId,
         address: &str,
-    ) -> Result<ProviderDocument, FetchFailure> {
+    ) -> Result<ProviderDocument, FetchError> {
         let request = Request { method: Method::GET, address, headers: headers(), body: Bytes::new() };
         let (status, document) = self.send(organization, request).await?;
-        if status == StatusCode::OK { Ok(document) } else { Err(FetchFailure::Status(status.as_u16())) }
+        if status == StatusCode::OK { Ok(document) } else { Err(FetchError::Status(status.as_u16())) }
     }
 
-    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
+    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchError> {
         let mut headers = headers();
         let body = form::write(&exchange, &mut headers);
         let request = Request { method: Method::POST, address: &exchange.token_endpoint, headers, body };
@@ -98,10 +98,10 @@ impl IdentityTransport for IdentityClient {
         if status == StatusCode::OK { Ok(document) } else { Err(form::refusal(status, &document.body)) }
     }
 
-    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchFailure> {
+    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchError> {
         match timeout(self.inner.time_limit, self.inner.text_records.read(domain)).await {
             Ok(Ok(records)) => Ok(records),
-            Ok(Err(_)) | Err(_) => Err(FetchFailure::NoNameServer),
+            Ok(Err(_)) | Err(_) => Err(FetchError::NoNameServer),
         }
     }
 }
@@ -120,10 +120,10 @@ impl IdentityClient {
         &self,
         organization: OrganizationId,
         request: Request<'_>,
-    ) -> Result<(StatusCode, ProviderDocument), FetchFailure> {
+    ) -> Result<(StatusCode, ProviderDocument), FetchError> {
         let deadline = Instant::now() + self.inner.time_limit;
         let result = timeout_at(deadline, self.attempt(organization, &request, deadline)).await;
-        result.unwrap_or(Err(FetchFailure::Timeout))
+        result.unwrap_or(Err(FetchError::Timeout))
     }
 
     async fn attempt(
@@ -131,8 +131,8 @@ impl IdentityClient {
         organization: OrganizationId,
         request: &Request<'_>,
         deadline: Instant,
-    ) -> Result<(StatusCode, ProviderDocument), FetchFailure> {
-        let target = ReceiverUrl::parse(request.address).map_err(|_| FetchFailure::NotHttps)?;
+    ) -> Result<(StatusCode, ProviderDocument), FetchError> {
+        let target = ReceiverUrl::parse(request.address).map_err(|_| FetchError::NotHttps)?;
         let url = target.url();
         let addresses = self.inner.dialer.resolve(organization, url).await.map_err(failure)?;
         let (_, mut connection) = self.inner.dialer.open(url, &addresses, deadline).await.map_err(failure)?;
@@ -142,7 +142,7 @@ impl IdentityClient {
         let response = response.map_err(|error| failure(error.reason().into()))?;
         let (head, body) = response.into_parts();
         if head.status.is_redirection() {
-            return Err(FetchFailure::Redirect);
+            return Err(FetchError::Redirect);
         }
         let max_age = body::lifetime(&head.headers);
         let body = body::read(&head.headers, body).await?;
@@ -155,6 +155,6 @@ fn headers() -> HeaderMap {
     HeaderMap::from_iter([json, (USER_AGENT, HeaderValue::from_static("Candor"))])
 }
 
-fn failure(attempt: AttemptFailure) -> FetchFailure {
-    FetchFailure::from_attempt(attempt.reason, attempt.detail.as_deref())
+fn failure(attempt: AttemptFailure) -> FetchError {
+    FetchError::from_attempt(attempt.reason, attempt.detail.as_deref())
 }

@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use candor_domain::identity::fetch_failure::FetchFailure;
+use candor_domain::identity::fetch_failure::FetchError;
 use candor_domain::json::Value;
 use candor_domain::secret::Secret;
 use candor_port_identity::CodeExchange;
@@ -55,14 +55,14 @@ const MAX_REFUSAL_BYTES: usize = 4 * 1024;
 
 /// Returns the failure of an exchange: the error code of a body of at most [`MAX_REFUSAL_BYTES`] if there is one, else the
 /// status.
-pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> FetchFailure {
+pub(crate) fn refusal(status: StatusCode, body: &[u8]) -> FetchError {
     let object = read_object(body, MAX_REFUSAL_BYTES).unwrap_or_default();
     let is_code = |text: &str| {
         text.len() <= ERROR_CHARS && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
     };
     match object.get("error") {
-        Some(Value::Text(code)) if is_code(code) => FetchFailure::Refused(code.clone()),
-        Some(_) | None => FetchFailure::Status(status.as_u16()),
+        Some(Value::Text(code)) if is_code(code) => FetchError::Refused(code.clone()),
+        Some(_) | None => FetchError::Status(status.as_u16()),
     }
 }
 
@@ -78,7 +78,7 @@ mod tests {
                 format!(r#"{{"error":"invalid_grant"{}}}"#, " ".repeat(blanks)).as_bytes(),
             )
         };
-        assert_eq!(refuse(0), FetchFailure::Refused("invalid_grant".to_owned()));
-        assert_eq!(refuse(MAX_REFUSAL_BYTES), FetchFailure::Status(400), "too long to be read");
+        assert_eq!(refuse(0), FetchError::Refused("invalid_grant".to_owned()));
+        assert_eq!(refuse(MAX_REFUSAL_BYTES), FetchError::Status(400), "too long to be read");
     }
 }

@@ -10,5 +10,5 @@ mod script;
 mod server;
 mod store;
 
-pub use server::{InvalidRedisUrl, RedisServer};
+pub use server::{RedisServer, RedisUrlError};
 pub use store::RedisRateLimits;

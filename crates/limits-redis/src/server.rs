@@ -19,7 +19,7 @@ pub struct RedisServer {
 
 /// The reason why a text is no URL of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidRedisUrl {
+pub enum RedisUrlError {
     /// The text is not a URL with the scheme `redis` or `rediss`.
     #[error("must be redis://HOST, or rediss://HOST for TLS")]
     Scheme,
@@ -39,20 +39,20 @@ impl RedisServer {
     /// letters, digits and `-._~` must be percent-encoded.
     ///
     /// # Errors
-    /// Returns [`InvalidRedisUrl`], which never contains the text.
-    pub fn parse(text: &str) -> Result<Self, InvalidRedisUrl> {
-        let url = Url::parse(text).map_err(|_| InvalidRedisUrl::Scheme)?;
+    /// Returns [`RedisUrlError`], which never contains the text.
+    pub fn parse(text: &str) -> Result<Self, RedisUrlError> {
+        let url = Url::parse(text).map_err(|_| RedisUrlError::Scheme)?;
         if !matches!(url.scheme(), "redis" | "rediss") {
-            return Err(InvalidRedisUrl::Scheme);
+            return Err(RedisUrlError::Scheme);
         }
-        let host = url.host_str().filter(|host| !host.is_empty()).ok_or(InvalidRedisUrl::Host)?;
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or(RedisUrlError::Host)?;
         let database = url.path().trim_start_matches('/');
         let is_number = database.is_empty() || database.parse::<u32>().is_ok();
         if !is_number || url.query().is_some() || url.fragment().is_some() {
-            return Err(InvalidRedisUrl::Database);
+            return Err(RedisUrlError::Database);
         }
-        redis::parse_redis_url(text).ok_or(InvalidRedisUrl::Scheme)?;
-        redis::Client::open(text).map_err(|_| InvalidRedisUrl::Encoding)?;
+        redis::parse_redis_url(text).ok_or(RedisUrlError::Scheme)?;
+        redis::Client::open(text).map_err(|_| RedisUrlError::Encoding)?;
         Ok(Self {
             host: host.trim_matches(['[', ']']).to_owned(),
             port: url.port().unwrap_or(PORT),
@@ -83,14 +83,14 @@ mod tests {
     #[test]
     fn invalid_server_url_is_refused() {
         for (text, reason) in [
-            ("cache", InvalidRedisUrl::Scheme),
-            ("unix:///run/redis.sock", InvalidRedisUrl::Scheme),
-            ("redis:cache", InvalidRedisUrl::Host),
-            ("redis://", InvalidRedisUrl::Host),
-            ("redis://cache/first", InvalidRedisUrl::Database),
-            ("rediss://cache/#insecure", InvalidRedisUrl::Database),
-            ("redis://cache?protocol=resp3", InvalidRedisUrl::Database),
-            ("redis://app:%ff@cache", InvalidRedisUrl::Encoding),
+            ("cache", RedisUrlError::Scheme),
+            ("unix:///run/redis.sock", RedisUrlError::Scheme),
+            ("redis:cache", RedisUrlError::Host),
+            ("redis://", RedisUrlError::Host),
+            ("redis://cache/first", RedisUrlError::Database),
+            ("rediss://cache/#insecure", RedisUrlError::Database),
+            ("redis://cache?protocol=resp3", RedisUrlError::Database),
+            ("redis://app:%ff@cache", RedisUrlError::Encoding),
         ] {
             assert_eq!(RedisServer::parse(text), Err(reason), "{text}");
         }

@@ -9,5 +9,5 @@ mod message;
 mod server;
 mod transport;
 
-pub use server::{InvalidSmtpUrl, Security, SenderAddress, SmtpServer};
+pub use server::{Security, SenderAddress, SmtpServer, SmtpUrlError};
 pub use transport::{SmtpSettings, SmtpTransport, TlsSetupError};

@@ -49,7 +49,7 @@ pub struct SmtpServer {
 
 /// Reason why a mail server URL is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidSmtpUrl {
+pub enum SmtpUrlError {
     /// The text is not a URL, or its scheme is neither `smtp` nor `smtps`.
     #[error("must be smtp://HOST, with STARTTLS, or smtps://HOST, with TLS from the beginning")]
     Scheme,
@@ -76,11 +76,11 @@ impl SmtpServer {
     /// percent-encoded.
     ///
     /// # Errors
-    /// [`InvalidSmtpUrl`], which never contains the text.
-    pub fn parse(text: &str) -> Result<Self, InvalidSmtpUrl> {
-        let url = Url::parse(text).map_err(|_| InvalidSmtpUrl::Scheme)?;
+    /// [`SmtpUrlError`], which never contains the text.
+    pub fn parse(text: &str) -> Result<Self, SmtpUrlError> {
+        let url = Url::parse(text).map_err(|_| SmtpUrlError::Scheme)?;
         let Parameters { security, timeout } = parameters(&url)?;
-        let host = url.host_str().filter(|host| !host.is_empty()).ok_or(InvalidSmtpUrl::Host)?;
+        let host = url.host_str().filter(|host| !host.is_empty()).ok_or(SmtpUrlError::Host)?;
         let default = match security {
             Security::Tls => TLS_PORT,
             Security::StartTls => STARTTLS_PORT,
@@ -103,19 +103,19 @@ struct Parameters {
     timeout: Duration,
 }
 
-fn parameters(url: &Url) -> Result<Parameters, InvalidSmtpUrl> {
+fn parameters(url: &Url) -> Result<Parameters, SmtpUrlError> {
     let usual = match url.scheme() {
         "smtps" => Security::Tls,
         "smtp" => Security::StartTls,
-        _ => return Err(InvalidSmtpUrl::Scheme),
+        _ => return Err(SmtpUrlError::Scheme),
     };
     let mut parameters = Parameters { security: usual, timeout: TIMEOUT };
     for (name, value) in url.query_pairs() {
         match (&*name, &*value, usual) {
             ("tls", "required", _) => parameters.security = usual,
             ("tls", "none", Security::StartTls) => parameters.security = Security::None,
-            ("timeout", value, _) => parameters.timeout = timeout(value).ok_or(InvalidSmtpUrl::Parameter)?,
-            _ => return Err(InvalidSmtpUrl::Parameter),
+            ("timeout", value, _) => parameters.timeout = timeout(value).ok_or(SmtpUrlError::Parameter)?,
+            _ => return Err(SmtpUrlError::Parameter),
         }
     }
     Ok(parameters)
@@ -126,14 +126,14 @@ fn timeout(text: &str) -> Option<Duration> {
     (1..=LONGEST_TIMEOUT_SECONDS).contains(&seconds).then(|| Duration::from_secs(seconds))
 }
 
-fn credentials(url: &Url, security: Security) -> Result<Option<(String, Secret)>, InvalidSmtpUrl> {
+fn credentials(url: &Url, security: Security) -> Result<Option<(String, Secret)>, SmtpUrlError> {
     let Some(password) = url.password() else { return Ok(None) };
     if security == Security::None {
-        return Err(InvalidSmtpUrl::ReadablePassword);
+        return Err(SmtpUrlError::ReadablePassword);
     }
     let decode = |word: &str| {
         let text = percent_decode_str(word).decode_utf8();
-        text.map(std::borrow::Cow::into_owned).map_err(|_| InvalidSmtpUrl::Encoding)
+        text.map(std::borrow::Cow::into_owned).map_err(|_| SmtpUrlError::Encoding)
     };
     Ok(Some((decode(url.username())?, Secret::new(decode(password)?))))
 }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn smtp_url_with_unprotected_password_is_refused() {
-        use InvalidSmtpUrl::{Encoding, Host, Parameter, ReadablePassword, Scheme};
+        use SmtpUrlError::{Encoding, Host, Parameter, ReadablePassword, Scheme};
         let table = [
             ("mail.example.com", Scheme),
             ("http://mail.example.com", Scheme),

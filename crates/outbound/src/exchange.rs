@@ -12,7 +12,7 @@ use hyper::body::Incoming;
 use url::{Position, Url};
 
 use crate::connection::{Connection, Wire};
-use crate::wire::TooMuch;
+use crate::wire::TooMuchSentError;
 
 /// A request, borrowed from its sender.
 #[derive(Debug, Clone, Copy)]
@@ -118,7 +118,7 @@ fn is_too_much(error: &hyper::Error) -> bool {
     let mut cause: Option<&(dyn Error + 'static)> = error.source();
     while let Some(error) = cause {
         let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-        if error.is::<TooMuch>() || inner.is_some_and(|inner| inner.is::<TooMuch>()) {
+        if error.is::<TooMuchSentError>() || inner.is_some_and(|inner| inner.is::<TooMuchSentError>()) {
             return true;
         }
         cause = error.source();

@@ -21,5 +21,5 @@ pub use dialer::{Dialer, SetupError};
 pub use exchange::{NoResponse, OutboundRequest};
 pub use failure::AttemptFailure;
 pub use resolve::HostNames;
-pub use text_records::{NoAnswer, TextRecords};
+pub use text_records::{RecordLookupError, TextRecords};
 pub use wire::{Allowance, MeteredSocket};

@@ -90,7 +90,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
 /// assert_eq!(for_all.organization, None);
 /// let for_one: TrustedNetwork = "org_00000000000000000000000001=10.1.0.0/16".parse()?;
 /// assert!(for_one.organization.is_some());
-/// # Ok::<(), candor_outbound::policy::InvalidTrustedNetwork>(())
+/// # Ok::<(), candor_outbound::policy::TrustedNetworkError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrustedNetwork {
@@ -103,19 +103,19 @@ pub struct TrustedNetwork {
 /// Error of a text that is no trusted network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected a network such as 10.0.0.0/8, or a network for one organization such as org_…=10.0.0.0/8")]
-pub struct InvalidTrustedNetwork;
+pub struct TrustedNetworkError;
 
 impl FromStr for TrustedNetwork {
-    type Err = InvalidTrustedNetwork;
+    type Err = TrustedNetworkError;
 
     /// Parses a network or a single address. The id of an organization and `=` may precede it.
-    fn from_str(text: &str) -> Result<Self, InvalidTrustedNetwork> {
+    fn from_str(text: &str) -> Result<Self, TrustedNetworkError> {
         let (organization, network) = match text.split_once('=') {
-            Some((id, network)) => (Some(id.parse().map_err(|_| InvalidTrustedNetwork)?), network),
+            Some((id, network)) => (Some(id.parse().map_err(|_| TrustedNetworkError)?), network),
             None => (None, text),
         };
         let network = network.parse().or_else(|_| network.parse::<IpAddr>().map(IpNet::from));
-        Ok(Self { organization, network: network.map_err(|_| InvalidTrustedNetwork)? })
+        Ok(Self { organization, network: network.map_err(|_| TrustedNetworkError)? })
     }
 }
 

@@ -15,7 +15,7 @@ pub struct TextRecords {
 /// The error of a lookup that got no answer. For a domain without records, the answer is an empty list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("no name server has answered")]
-pub struct NoAnswer;
+pub struct RecordLookupError;
 
 impl TextRecords {
     /// Creates a resolver. Must be called within a Tokio runtime.
@@ -30,15 +30,15 @@ impl TextRecords {
     /// Returns the texts of the TXT records of a domain. The parts of a record are joined.
     ///
     /// # Errors
-    /// Returns [`NoAnswer`], also for a text that is no domain.
-    pub async fn read(&self, domain: &str) -> Result<Vec<String>, NoAnswer> {
-        let mut name = Name::from_utf8(domain).map_err(|_| NoAnswer)?;
+    /// Returns [`RecordLookupError`], also for a text that is no domain.
+    pub async fn read(&self, domain: &str) -> Result<Vec<String>, RecordLookupError> {
+        let mut name = Name::from_utf8(domain).map_err(|_| RecordLookupError)?;
         // A search list must not turn the domain into another one.
         name.set_fqdn(true);
         match self.names.txt_lookup(name).await {
             Ok(lookup) => Ok(lookup.answers().iter().filter_map(|record| text(&record.data)).collect()),
             Err(error) if error.is_no_records_found() => Ok(vec![]),
-            Err(_) => Err(NoAnswer),
+            Err(_) => Err(RecordLookupError),
         }
     }
 }

@@ -48,7 +48,7 @@ impl Allowance {
 /// The error after a peer sent more than allowed.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the peer sent more than the allowed number of bytes")]
-pub(crate) struct TooMuch;
+pub(crate) struct TooMuchSentError;
 
 /// A socket that deducts received bytes from the allowance. Reads fail when nothing is left of it.
 #[derive(Debug)]
@@ -73,7 +73,7 @@ impl AsyncRead for MeteredSocket {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         if self.allowance.is_spent() {
-            return Poll::Ready(Err(io::Error::other(TooMuch)));
+            return Poll::Ready(Err(io::Error::other(TooMuchSentError)));
         }
         let length_before = buffer.filled().len();
         let read_poll = Pin::new(&mut self.socket).poll_read(cx, buffer);

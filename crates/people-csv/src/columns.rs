@@ -10,7 +10,7 @@ use candor_domain::text::fold_case;
 
 use super::guess::{guess, has_full_names, is_status};
 use super::scan::{BOM, Record};
-use super::{MAX_COLUMNS, UnreadableFile};
+use super::{CsvFileError, MAX_COLUMNS};
 
 /// The part of a person's record that a column of the file sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,10 +138,10 @@ impl Header {
     ///
     /// # Errors
     /// A file without a column of addresses, a repeated column, too many columns, or an invalid custom key.
-    pub(super) fn read(record: &Record<'_, '_>) -> Result<Self, UnreadableFile> {
+    pub(super) fn read(record: &Record<'_, '_>) -> Result<Self, CsvFileError> {
         if record.is_too_wide {
             let flaw = ValueError::new(Code::TooLong, format!("must have at most {MAX_COLUMNS} columns"));
-            return Err(UnreadableFile::Invalid(ValidationErrors::one("header", flaw)));
+            return Err(CsvFileError::Invalid(ValidationErrors::one("header", flaw)));
         }
         let mut names: Vec<&str> = record.cells.iter().map(str::trim).collect();
         // Removes byte order marks after empty lines. The scanner removes those at the beginning of the file.
@@ -172,7 +172,7 @@ impl Header {
             }
         }
         let unknown = list_unknown(&names, &columns);
-        problems.or(Self { columns, unknown }).map_err(UnreadableFile::Invalid)
+        problems.or(Self { columns, unknown }).map_err(CsvFileError::Invalid)
     }
 }
 

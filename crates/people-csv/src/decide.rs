@@ -12,7 +12,7 @@ use candor_domain::text::address_key;
 use serde_json::Number;
 
 use super::columns::{Column, ROLE, normalize_header};
-use super::row_problem::RowRejection;
+use super::row_problem::UploadRowError;
 use super::{CsvRow, File, PlanOptions, StoredRows};
 
 /// The change of a reference that a cell asks for.
@@ -226,9 +226,9 @@ impl RowContext<'_> {
         id: EmployeeId,
         stored: Option<&Employee>,
         wanted: ResolvedReferences,
-    ) -> Result<Vec<Decision<Employee>>, RowRejection> {
+    ) -> Result<Vec<Decision<Employee>>, UploadRowError> {
         let row_values = parse(self.file, row, stored, self.options.clear_empty)
-            .map_err(|problems| RowRejection::from_problems(&problems))?;
+            .map_err(|problems| UploadRowError::from_problems(&problems))?;
         let mut decisions = match (row_values, stored) {
             (ParsedRow::New(draft), _) => vec![create(self.options, id, *draft, wanted)?],
             (ParsedRow::Change(patch), Some(stored)) => change(self, stored, *patch, wanted)?,
@@ -238,7 +238,7 @@ impl RowContext<'_> {
         let plan_time = self.options.at;
         let status_in_row = status(self.file, row, stored);
         let status =
-            status_in_row.map_err(|flaw| RowRejection::from_problems(&ValidationErrors::one("status", flaw)))?;
+            status_in_row.map_err(|flaw| UploadRowError::from_problems(&ValidationErrors::one("status", flaw)))?;
         let move_decision = match (status, now.status) {
             (Some(Status::Deactivated), _) => Some(now.deactivate(plan_time)?),
             (Some(Status::Active), Status::Deactivated) => Some(now.reactivate(plan_time)?),
@@ -259,7 +259,7 @@ pub(super) fn keep_an_admin(
     admins: &mut BTreeSet<EmployeeId>,
     stored: Option<&Employee>,
     decisions: Vec<Decision<Employee>>,
-) -> Result<Vec<Decision<Employee>>, RowRejection> {
+) -> Result<Vec<Decision<Employee>>, UploadRowError> {
     if let Some(last_state) = decisions.last().map(|decision| &decision.state)
         && Employee::ceases_as_admin(stored, last_state)
     {
@@ -282,7 +282,7 @@ fn create(
     id: EmployeeId,
     mut draft: Draft,
     wanted: ResolvedReferences,
-) -> Result<Decision<Employee>, RowRejection> {
+) -> Result<Decision<Employee>, UploadRowError> {
     draft.manager = wanted.manager.reference().flatten();
     draft.department = wanted.department.reference().flatten();
     let mut decision = Employee::create(id, draft, &checked_references(), options.at)?;
@@ -297,7 +297,7 @@ fn change(
     stored: &Employee,
     patch: Patch,
     wanted: ResolvedReferences,
-) -> Result<Vec<Decision<Employee>>, RowRejection> {
+) -> Result<Vec<Decision<Employee>>, UploadRowError> {
     let RowContext { known, options, .. } = judge;
     let mut decisions = Vec::new();
     let new_connector = options.connector.filter(|_| stored.connector_id.is_none());

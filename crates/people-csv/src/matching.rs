@@ -10,7 +10,7 @@ use candor_domain::ulid::Ulid;
 
 use super::decide::{is_error_word, spreadsheet_error};
 use super::report::RowOutcome;
-use super::row_problem::RowRejection;
+use super::row_problem::UploadRowError;
 use super::{CellCounter, CsvRow, File, StoredRows};
 
 /// The person that a row is about.
@@ -105,7 +105,7 @@ fn skip_duplicates(file: &File, outcomes: &mut [Option<RowOutcome>]) {
     }
 }
 
-fn check_form(row: &CsvRow) -> Result<(), RowRejection> {
+fn check_form(row: &CsvRow) -> Result<(), UploadRowError> {
     let mut problems = ValidationErrors::none();
     if let Some(flaw) = &row.flaw {
         problems.add("row", flaw.clone());
@@ -117,7 +117,7 @@ fn check_form(row: &CsvRow) -> Result<(), RowRejection> {
     } else if let Err(flaw) = text::email(&row.email) {
         problems.add("email", flaw);
     }
-    problems.or(()).map_err(|problems| RowRejection::from_problems(&problems))
+    problems.or(()).map_err(|problems| UploadRowError::from_problems(&problems))
 }
 
 /// Rejects rows with different addresses that are about one person, because the rows contradict each other.
@@ -141,7 +141,7 @@ fn reject_same_person(file: &File, targets: &[Option<Target>], outcomes: &mut [O
         let numbers: Vec<_> = rows_of_person.iter().take(10).map(|at| file.rows[*at].number.to_string()).collect();
         let message = format!("rows {} are about one person", numbers.join(", "));
         for at in rows_of_person {
-            outcomes[at] = Some(RowOutcome::Reject(RowRejection::conflict(message.clone())));
+            outcomes[at] = Some(RowOutcome::Reject(UploadRowError::conflict(message.clone())));
         }
     }
 }
@@ -166,12 +166,12 @@ fn reject_taken_addresses(
         let Some(holder) = index.by_email(&row.email_key).filter(|_| index.is_renamed(person, row)) else {
             continue;
         };
-        outcomes[at] = Some(RowOutcome::Reject(RowRejection::taken_email("another person has this email")));
+        outcomes[at] = Some(RowOutcome::Reject(UploadRowError::taken_email("another person has this email")));
         let Some(other) = row_of.get(&holder).copied() else { continue };
         if outcomes[other].is_none() && index.is_renamed(holder, &file.rows[other]) {
             let message =
                 format!("row {} wants the email that this row gives up; upload this row first, alone", row.number);
-            outcomes[other] = Some(RowOutcome::Reject(RowRejection::taken_email(message)));
+            outcomes[other] = Some(RowOutcome::Reject(UploadRowError::taken_email(message)));
         }
     }
 }

@@ -18,7 +18,7 @@ use super::decide::{self, ReferenceChange, ResolvedReferences, RowContext, keep_
 use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
 use super::report::{RowOutcome, Warning};
-use super::row_problem::RowRejection;
+use super::row_problem::UploadRowError;
 use super::{CellCounter, File, PlannedStep, StoredRows};
 use departments::DepartmentCell;
 
@@ -171,7 +171,7 @@ impl Planner<'_> {
             let problems = decide::check_cells(self.file, row, person_before, self.options.clear_empty);
             let department = self.department(row, person_before);
             if !problems.is_empty() {
-                self.outcomes[at] = Some(RowOutcome::Reject(RowRejection::from_problems(&problems)));
+                self.outcomes[at] = Some(RowOutcome::Reject(UploadRowError::from_problems(&problems)));
                 continue;
             }
             match department {
@@ -319,8 +319,8 @@ impl Planner<'_> {
     }
 }
 
-fn too_deep() -> RowRejection {
-    RowRejection::from_problems(&ValidationErrors::one("manager_email", reporting_too_deep()))
+fn too_deep() -> UploadRowError {
+    UploadRowError::from_problems(&ValidationErrors::one("manager_email", reporting_too_deep()))
 }
 
 fn set_manager(lines: &mut Lines, person: EmployeeId, manager: Option<EmployeeId>) {

@@ -12,7 +12,7 @@ use super::{MAX_BYTES, MAX_COLUMNS, MAX_ROWS, recognize};
 
 /// The reason why a whole file is refused (decision E8).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnreadableFile {
+pub enum CsvFileError {
     /// The file has an invalid header, or exceeds a limit.
     #[error("{0}")]
     Invalid(ValidationErrors),
@@ -21,7 +21,7 @@ pub enum UnreadableFile {
     Malformed(String),
 }
 
-impl UnreadableFile {
+impl CsvFileError {
     /// Returns the status of the failed sync, for the connector that sent the file.
     #[must_use]
     pub fn sync(&self, at: Timestamp) -> Sync {
@@ -37,7 +37,7 @@ impl UnreadableFile {
     }
 }
 
-impl From<CsvSyntaxError> for UnreadableFile {
+impl From<CsvSyntaxError> for CsvFileError {
     fn from(broken: CsvSyntaxError) -> Self {
         Self::Malformed(format!(
             "The file is not CSV in UTF-8 at line {}, column {}: {}.",
@@ -83,21 +83,21 @@ impl File {
     /// Reads a file.
     ///
     /// # Errors
-    /// [`UnreadableFile`]; no row of such a file may be applied.
-    pub fn read(bytes: &[u8]) -> Result<Self, UnreadableFile> {
+    /// [`CsvFileError`]; no row of such a file may be applied.
+    pub fn read(bytes: &[u8]) -> Result<Self, CsvFileError> {
         Self::read_in_pieces(bytes, &mut |_| {})
     }
 
     /// Reads a file, and reports the work on each row to `progress`, in cells.
     ///
     /// # Errors
-    /// [`UnreadableFile`]; no row of such a file may be applied.
-    pub fn read_in_pieces(bytes: &[u8], progress: &mut CellCounter<'_>) -> Result<Self, UnreadableFile> {
+    /// [`CsvFileError`]; no row of such a file may be applied.
+    pub fn read_in_pieces(bytes: &[u8], progress: &mut CellCounter<'_>) -> Result<Self, CsvFileError> {
         if bytes.len() > MAX_BYTES {
-            return Err(UnreadableFile::Invalid(ValidationErrors::one("body", too_many_bytes())));
+            return Err(CsvFileError::Invalid(ValidationErrors::one("body", too_many_bytes())));
         }
         if let Some(kind) = recognize::other_kind(bytes) {
-            return Err(UnreadableFile::Malformed(kind));
+            return Err(CsvFileError::Malformed(kind));
         }
         let mut scanner = Scanner::new(bytes)?;
         let (Header { columns, unknown }, _) = recognize::read_header(&mut scanner)?;
@@ -114,7 +114,7 @@ impl File {
             if rows.len() == MAX_ROWS {
                 let flaw =
                     ValueError::new(Code::TooLong, format!("must have at most {MAX_ROWS} rows; split the file"));
-                return Err(UnreadableFile::Invalid(ValidationErrors::one("body", flaw)));
+                return Err(CsvFileError::Invalid(ValidationErrors::one("body", flaw)));
             }
             statuses.note(&record);
             let row = CsvRow::from_record(&columns, &record);
@@ -191,12 +191,12 @@ pub fn too_much_stored(most_bytes: usize) -> ValidationErrors {
 
 impl Record<'_, '_> {
     /// Refuses a row with more cells than a file may have columns.
-    pub(super) fn check_width(&self) -> Result<(), UnreadableFile> {
+    pub(super) fn check_width(&self) -> Result<(), CsvFileError> {
         if !self.is_too_wide {
             return Ok(());
         }
         let reason = format!("must have at most {MAX_COLUMNS} columns; row {} has more", self.number);
-        Err(UnreadableFile::Invalid(ValidationErrors::one("body", ValueError::new(Code::TooLong, reason))))
+        Err(CsvFileError::Invalid(ValidationErrors::one("body", ValueError::new(Code::TooLong, reason))))
     }
 }
 
@@ -261,7 +261,7 @@ mod tests {
 
     fn fields(text: &str) -> Vec<(String, Code)> {
         match File::read(text.as_bytes()) {
-            Err(UnreadableFile::Invalid(problems)) => {
+            Err(CsvFileError::Invalid(problems)) => {
                 problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
             }
             other => panic!("{other:?}"),
@@ -289,7 +289,7 @@ mod tests {
     #[test]
     fn file_without_an_email_header_names_its_columns() {
         let message = |text: &str| match File::read(text.as_bytes()) {
-            Err(UnreadableFile::Invalid(problems)) => problems.as_slice()[0].message.clone(),
+            Err(CsvFileError::Invalid(problems)) => problems.as_slice()[0].message.clone(),
             other => panic!("{other:?}"),
         };
         assert_eq!(
@@ -346,7 +346,7 @@ mod tests {
     fn row_with_too_many_cells_is_refused() {
         for cells in [",".repeat(MAX_COLUMNS), "x,".repeat(100_000)] {
             let text = format!("email\na@example.com\n{cells}\n");
-            let Err(UnreadableFile::Invalid(problems)) = File::read(text.as_bytes()) else {
+            let Err(CsvFileError::Invalid(problems)) = File::read(text.as_bytes()) else {
                 panic!("the file is read")
             };
             let problem = &problems.as_slice()[0];
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn file_with_another_separator_names_the_separator() {
         for (text, word) in [("email;first_name\n", "semicolons"), ("email\tfirst_name\n", "tabs")] {
-            let Err(UnreadableFile::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("{text}") };
+            let Err(CsvFileError::Invalid(problems)) = File::read(text.as_bytes()) else { panic!("{text}") };
             assert!(problems.as_slice()[0].message.contains(word), "{problems:?}");
         }
     }

@@ -2,7 +2,7 @@
 
 use candor_domain::problem::{Code, FieldError, ValidationErrors, ValueError};
 
-use super::UnreadableFile;
+use super::CsvFileError;
 use super::columns::{Header, OTHER_SEPARATORS, names_addresses};
 use super::scan::{Record, Scanner};
 
@@ -76,7 +76,7 @@ fn find_header(scanner: &mut Scanner<'_>) -> Option<String> {
 /// # Errors
 /// A syntax error, an empty file, and the errors of [`Header::read`]. If the first row has no column of addresses and
 /// a row below looks like the header, the error names that row.
-pub(super) fn read_header<'a>(scanner: &mut Scanner<'a>) -> Result<(Header, &'a str), UnreadableFile> {
+pub(super) fn read_header<'a>(scanner: &mut Scanner<'a>) -> Result<(Header, &'a str), CsvFileError> {
     let error = loop {
         match scanner.next()? {
             Some(record) if record.is_blank() || is_separator_line(&record) => {}
@@ -86,18 +86,18 @@ pub(super) fn read_header<'a>(scanner: &mut Scanner<'a>) -> Result<(Header, &'a 
             },
             None => {
                 let flaw = ValueError::new(Code::Required, "is required as a column; the file is empty");
-                return Err(UnreadableFile::Invalid(ValidationErrors::one("email", flaw)));
+                return Err(CsvFileError::Invalid(ValidationErrors::one("email", flaw)));
             }
         }
     };
     let lacks_addresses = |problem: &FieldError| problem.field == "email" && problem.code == Code::Required;
     match &error {
-        UnreadableFile::Invalid(problems) if problems.as_slice().iter().any(lacks_addresses) => {}
-        UnreadableFile::Invalid(_) | UnreadableFile::Malformed(_) => return Err(error),
+        CsvFileError::Invalid(problems) if problems.as_slice().iter().any(lacks_addresses) => {}
+        CsvFileError::Invalid(_) | CsvFileError::Malformed(_) => return Err(error),
     }
     let Some(remedy) = find_header(scanner) else { return Err(error) };
     let text = format!("is required as a column; {remedy}");
-    Err(UnreadableFile::Invalid(ValidationErrors::one("email", ValueError::new(Code::Required, text))))
+    Err(CsvFileError::Invalid(ValidationErrors::one("email", ValueError::new(Code::Required, text))))
 }
 
 #[cfg(test)]
@@ -107,8 +107,8 @@ mod tests {
 
     fn message(bytes: &[u8]) -> String {
         match File::read(bytes) {
-            Err(UnreadableFile::Malformed(message)) => message,
-            Err(UnreadableFile::Invalid(problems)) => problems.as_slice()[0].message.clone(),
+            Err(CsvFileError::Malformed(message)) => message,
+            Err(CsvFileError::Invalid(problems)) => problems.as_slice()[0].message.clone(),
             Ok(file) => panic!("{file:?}"),
         }
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::columns::UnknownColumn;
-use super::row_problem::{RowCode, RowProblem, RowRejection};
+use super::row_problem::{RowCode, RowProblem, UploadRowError};
 use super::{CsvRow, File, PersonNames};
 
 /// Maximum number of problems in an entry: more than there are columns other than custom ones.
@@ -37,7 +37,7 @@ pub enum RowOutcome {
     /// A later row has the same address.
     Duplicate,
     /// The row is not applied.
-    Reject(RowRejection),
+    Reject(UploadRowError),
 }
 
 /// The outcome of a row, as clients see it.
@@ -140,7 +140,7 @@ pub struct Warning {
 }
 
 impl RowError {
-    fn new(row: &CsvRow, rejection: &RowRejection, most: usize) -> Self {
+    fn new(row: &CsvRow, rejection: &UploadRowError, most: usize) -> Self {
         Self {
             row_number: row.number,
             email: row.email.chars().take(candor_domain::text::EMAIL_CHARS).collect(),

@@ -1,6 +1,6 @@
 //! Problems of a row, of which the first gives the row's code.
 
-use candor_domain::access::PermissionDenied;
+use candor_domain::access::PermissionError;
 use candor_domain::problem::{Code, FieldError, ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
 use candor_domain::schema::{inline_schema, open};
@@ -71,12 +71,12 @@ impl RowProblem {
 /// The rejection of a row, with its problems. Its text has values of cells, which may be personal.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
-pub struct RowRejection {
+pub struct UploadRowError {
     /// All problems of the row. The first gives the code.
     problems: Vec<RowProblem>,
 }
 
-impl RowRejection {
+impl UploadRowError {
     fn other(code: OtherCode, field: &str, message: impl Into<String>) -> Self {
         let problem = RowProblem {
             field: field.to_owned(),
@@ -184,13 +184,13 @@ pub(super) fn not_imported(row: u32, cause: u32) -> String {
     format!("is in row {row}, which was not imported{reason}: correct that row first")
 }
 
-impl From<PermissionDenied> for RowRejection {
-    fn from(denied: PermissionDenied) -> Self {
+impl From<PermissionError> for UploadRowError {
+    fn from(denied: PermissionError) -> Self {
         Self::other(OtherCode::PermissionDenied, ROW, denied.message())
     }
 }
 
-impl From<DomainError> for RowRejection {
+impl From<DomainError> for UploadRowError {
     fn from(refusal: DomainError) -> Self {
         match refusal {
             DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => {

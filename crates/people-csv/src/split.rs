@@ -9,7 +9,7 @@ use super::columns::{Column, UnknownColumn, check_ignored};
 use super::recognize;
 use super::scan::Scanner;
 use super::statuses::StatusCells;
-use super::{MAX_BYTES, MAX_ROWS, UnreadableFile};
+use super::{CsvFileError, MAX_BYTES, MAX_ROWS};
 
 /// A file within the limits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,11 +84,11 @@ struct Piece<'a> {
 /// depend on a later part; they come last.
 ///
 /// # Errors
-/// [`UnreadableFile`], as for a file that is sent whole.
-pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split, UnreadableFile> {
+/// [`CsvFileError`], as for a file that is sent whole.
+pub fn split(bytes: &[u8], most_rows: usize, most_bytes: usize) -> Result<Split, CsvFileError> {
     let (most_rows, most_bytes) = (most_rows.clamp(1, MAX_ROWS), most_bytes.min(MAX_BYTES));
     if let Some(kind) = recognize::other_kind(bytes) {
-        return Err(UnreadableFile::Malformed(kind));
+        return Err(CsvFileError::Malformed(kind));
     }
     let mut scanner = Scanner::new(bytes)?;
     let (header, raw_header) = recognize::read_header(&mut scanner)?;

@@ -8,7 +8,7 @@ use candor_domain::people::Employee;
 
 use super::decide::{ResolvedReferences, RowContext};
 use super::report::{self, PlannedRow, RowOutcome};
-use super::row_problem::RowRejection;
+use super::row_problem::UploadRowError;
 use super::{CellCounter, CsvRow, File, PersonNames, Plan, PlanOptions, StoredRows};
 
 /// One row that changes one person. A plan of thousands of rows keeps only this much; [`Plan::decisions`] decides
@@ -34,10 +34,10 @@ impl Plan {
         known: &StoredRows,
         options: &PlanOptions<'_>,
         step: &PlannedStep,
-    ) -> Result<Vec<Decision<Employee>>, RowRejection> {
+    ) -> Result<Vec<Decision<Employee>>, UploadRowError> {
         let person_before = step.before.and_then(|at| known.people.get(at));
         let judge = RowContext { file, known, options };
-        let row = file.rows.get(step.row).ok_or_else(|| RowRejection::conflict("the file has no such row"))?;
+        let row = file.rows.get(step.row).ok_or_else(|| UploadRowError::conflict("the file has no such row"))?;
         judge.decide(row, step.id, person_before, step.wanted)
     }
 
@@ -55,7 +55,7 @@ impl Plan {
         mut names: PersonNames,
         shows_stored: bool,
         progress: &mut CellCounter<'_>,
-    ) -> Result<Vec<PlannedRow>, RowRejection> {
+    ) -> Result<Vec<PlannedRow>, UploadRowError> {
         names.people.extend(known.people.iter().map(|person| (person.id, person.email.clone())));
         let is_other = |step: &PlannedStep, email: &str| {
             step.before.is_none_or(|at| known.people.get(at).is_none_or(|person| !person.has_mailbox(email)))
@@ -74,7 +74,7 @@ impl Plan {
             let state_after = decisions.last().map(|decision| &decision.state);
             let changes =
                 state_after.map(|state_after| report::changes(person_before, state_after, &names, shows_stored));
-            Ok::<_, RowRejection>(changes.unwrap_or_default())
+            Ok::<_, UploadRowError>(changes.unwrap_or_default())
         };
         let plan_row = |(at, row): (usize, &CsvRow)| {
             let person = steps.get(&at).and_then(|step| known.people.get(step.before?));

@@ -100,21 +100,21 @@ pub trait Ids: Send + Sync {
     /// Fills the slice with unpredictable bytes, for secrets and nonces.
     ///
     /// # Errors
-    /// Returns [`NoRandomness`] if the system's random source fails.
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness>;
+    /// Returns [`RandomnessError`] if the system's random source fails.
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError>;
 }
 
 /// The error of a failed random source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NoRandomness;
+pub struct RandomnessError;
 
-impl std::fmt::Display for NoRandomness {
+impl std::fmt::Display for RandomnessError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("the system's random source failed")
     }
 }
 
-impl std::error::Error for NoRandomness {}
+impl std::error::Error for RandomnessError {}
 
 /// Creates an id of a kind for this time.
 pub fn new_id<K: Kind>(ids: &dyn Ids, at: Timestamp) -> Id<K> {
@@ -124,8 +124,8 @@ pub fn new_id<K: Kind>(ids: &dyn Ids, at: Timestamp) -> Id<K> {
 /// Returns 256 unpredictable bits, for keys and tokens.
 ///
 /// # Errors
-/// Returns [`NoRandomness`] if the system's random source fails.
-pub fn random32(ids: &dyn Ids) -> Result<[u8; 32], NoRandomness> {
+/// Returns [`RandomnessError`] if the system's random source fails.
+pub fn random32(ids: &dyn Ids) -> Result<[u8; 32], RandomnessError> {
     let mut bytes = [0; 32];
     ids.fill(&mut bytes)?;
     Ok(bytes)
@@ -168,8 +168,8 @@ impl Ids for SystemIds {
         *last
     }
 
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
-        self.random.fill(bytes).map_err(|_| NoRandomness)
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
+        self.random.fill(bytes).map_err(|_| RandomnessError)
     }
 }
 
@@ -195,7 +195,7 @@ impl Ids for SeededIds {
         compose(at, (u128::from(self.next()) << 64) | u128::from(self.next()))
     }
 
-    fn fill(&self, bytes: &mut [u8]) -> Result<(), NoRandomness> {
+    fn fill(&self, bytes: &mut [u8]) -> Result<(), RandomnessError> {
         for chunk in bytes.chunks_mut(8) {
             chunk.copy_from_slice(&self.next().to_le_bytes()[..chunk.len()]);
         }

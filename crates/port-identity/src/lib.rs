@@ -9,7 +9,7 @@ use candor_domain::id::OrganizationId;
 use candor_domain::secret::Secret;
 use candor_tokens::discovery::ClientAuthentication;
 
-pub use candor_domain::identity::fetch_failure::FetchFailure;
+pub use candor_domain::identity::fetch_failure::FetchError;
 
 /// A response of a provider with status 200.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,19 +55,19 @@ pub trait IdentityTransport: Send + Sync {
         &self,
         organization: OrganizationId,
         address: &str,
-    ) -> Result<ProviderDocument, FetchFailure>;
+    ) -> Result<ProviderDocument, FetchError>;
 
     /// Exchanges a code for tokens.
     ///
     /// # Errors
     /// Returns the reason why there are no tokens.
-    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchFailure>;
+    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchError>;
 
     /// Returns the texts of the TXT records of a domain.
     ///
     /// # Errors
-    /// Returns [`FetchFailure::NoNameServer`] if no name server has answered.
-    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchFailure>;
+    /// Returns [`FetchError::NoNameServer`] if no name server has answered.
+    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchError>;
 }
 
 /// An implementation that reaches no provider, for commands. It needs neither name servers nor certificates.
@@ -80,15 +80,15 @@ impl IdentityTransport for NoProviders {
         false
     }
 
-    async fn fetch_document(&self, _: OrganizationId, _: &str) -> Result<ProviderDocument, FetchFailure> {
-        Err(FetchFailure::NotPublic)
+    async fn fetch_document(&self, _: OrganizationId, _: &str) -> Result<ProviderDocument, FetchError> {
+        Err(FetchError::NotPublic)
     }
 
-    async fn exchange_code(&self, _: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
-        Err(FetchFailure::NotPublic)
+    async fn exchange_code(&self, _: CodeExchange) -> Result<ProviderDocument, FetchError> {
+        Err(FetchError::NotPublic)
     }
 
-    async fn read_text_records(&self, _: &str) -> Result<Vec<String>, FetchFailure> {
-        Err(FetchFailure::NoNameServer)
+    async fn read_text_records(&self, _: &str) -> Result<Vec<String>, FetchError> {
+        Err(FetchError::NoNameServer)
     }
 }

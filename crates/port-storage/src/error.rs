@@ -1,6 +1,6 @@
 //! Errors of stores.
 
-use candor_tables::{CorruptRow, RowWriteError};
+use candor_tables::{CorruptRowError, RowWriteError};
 
 /// Reason why a store operation failed.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum StorageError {
     NoRoom(String),
     /// Unindexed list that was aborted to protect other requests.
     #[error(transparent)]
-    TooSlow(#[from] TooSlow),
+    TooSlow(#[from] TooSlowError),
     /// A stored value that cannot be decoded.
     #[error("corrupt value in {table}.{column}: {reason}")]
     Corrupt {
@@ -33,7 +33,7 @@ pub enum StorageError {
 /// An unindexed list that was not completed (decision A17).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot complete {}: {cause}", describe_list(conditions))]
-pub struct TooSlow {
+pub struct TooSlowError {
     /// Cause of the abort.
     pub cause: SlowCause,
     /// Parameters that the client should narrow, such as `filter[type]`. Empty if only the caller's
@@ -62,8 +62,8 @@ pub enum SlowCause {
 /// Result of a read.
 pub type Read<T> = Result<T, StorageError>;
 
-impl From<CorruptRow> for StorageError {
-    fn from(CorruptRow { table, column, reason }: CorruptRow) -> Self {
+impl From<CorruptRowError> for StorageError {
+    fn from(CorruptRowError { table, column, reason }: CorruptRowError) -> Self {
         Self::Corrupt { table, column, reason }
     }
 }

@@ -24,7 +24,7 @@ mod sql;
 mod store;
 mod tenant_cache;
 
-pub use copy::{CopyRefusal, PostgresCopy, is_copy_unfinished};
+pub use copy::{CopyDatabaseError, PostgresCopy, is_copy_unfinished};
 pub use migrations::{distribute, lay_out_by_tenant, migrate, pending, revert, unknown_migrations};
 pub use options::{ConnectError, PostgresOptions};
 pub use reads::upkeep::master_keys;

@@ -10,7 +10,7 @@ use candor_domain::time::{self, Timestamp};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{Cells, Column, Reader, SqlValue, Type};
 
 /// Type of the column that a codec writes to.
@@ -29,8 +29,8 @@ pub trait Codec<T>: Layout {
     /// Reads the next column of a row.
     ///
     /// # Errors
-    /// [`CorruptRow`] naming the column.
-    fn read(row: &mut Reader<'_>) -> Result<T, CorruptRow> {
+    /// [`CorruptRowError`] naming the column.
+    fn read(row: &mut Reader<'_>) -> Result<T, CorruptRowError> {
         let value = Self::read_nullable(row)?;
         value.ok_or_else(|| row.corrupt("null"))
     }
@@ -38,8 +38,8 @@ pub trait Codec<T>: Layout {
     /// Reads the next column of a row, `None` if it is null.
     ///
     /// # Errors
-    /// [`CorruptRow`] naming the column.
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRow>;
+    /// [`CorruptRowError`] naming the column.
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRowError>;
 }
 
 /// Codec of ids, as 16 bytes.
@@ -106,11 +106,11 @@ impl<T, C: Codec<T>> Codec<Option<T>> for Option<C> {
         }
     }
 
-    fn read(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRow> {
+    fn read(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRowError> {
         C::read_nullable(row)
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Option<T>>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Option<T>>, CorruptRowError> {
         C::read_nullable(row).map(Some)
     }
 }
@@ -120,7 +120,7 @@ impl<K: Kind> Codec<id::Id<K>> for IdColumn {
         out.put(SqlValue::Id(value.to_bytes()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<id::Id<K>>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<id::Id<K>>, CorruptRowError> {
         row.opt_id()
     }
 }
@@ -130,7 +130,7 @@ impl Codec<[u8; 16]> for IdColumn {
         out.put(SqlValue::Id(*value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 16]>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 16]>, CorruptRowError> {
         row.opt_bytes16()
     }
 }
@@ -140,7 +140,7 @@ impl Codec<Tenant> for IdColumn {
         out.put(SqlValue::Id(value.to_bytes()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Tenant>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Tenant>, CorruptRowError> {
         Ok(row.opt_bytes16()?.map(Tenant::from_bytes))
     }
 }
@@ -150,7 +150,7 @@ impl Codec<String> for TextColumn {
         out.put(SqlValue::Text(value.clone()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<String>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<String>, CorruptRowError> {
         row.opt_text()
     }
 }
@@ -160,7 +160,7 @@ impl<T: StringEnum> Codec<T> for OneOfColumn {
         out.put(SqlValue::Text(value.word().to_owned()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRowError> {
         row.opt_parse(|text| T::from_word(text).ok())
     }
 }
@@ -170,7 +170,7 @@ impl<T: Serialize + DeserializeOwned> Codec<T> for Json {
         out.json(value);
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<T>, CorruptRowError> {
         row.opt_parse(|text| serde_json::from_str(text).ok())
     }
 }
@@ -182,7 +182,7 @@ macro_rules! integers {
                 out.put(SqlValue::Int(i64::try_from(*value).unwrap_or(i64::MAX)));
             }
 
-            fn read_nullable(row: &mut Reader<'_>) -> Result<Option<$number>, CorruptRow> {
+            fn read_nullable(row: &mut Reader<'_>) -> Result<Option<$number>, CorruptRowError> {
                 let Some(number) = row.opt_int()? else { return Ok(None) };
                 let fits = <$number>::try_from(number);
                 fits.map(Some).map_err(|_| row.corrupt(format!("unexpected value {number}")))
@@ -197,7 +197,7 @@ impl Codec<bool> for FlagColumn {
         out.put(SqlValue::Flag(*value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<bool>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<bool>, CorruptRowError> {
         row.opt_flag()
     }
 }
@@ -207,7 +207,7 @@ impl Codec<Timestamp> for Time {
         out.put(SqlValue::Time(*value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Timestamp>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Timestamp>, CorruptRowError> {
         row.opt_time()
     }
 }
@@ -217,7 +217,7 @@ impl Codec<time::Date> for DateColumn {
         out.put(SqlValue::Date(*value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<time::Date>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<time::Date>, CorruptRowError> {
         row.opt_date()
     }
 }
@@ -227,7 +227,7 @@ impl<K: Kind> Codec<Vec<id::Id<K>>> for IdsColumn {
         out.put(SqlValue::Ids(value.iter().map(|id| id.to_bytes()).collect()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<id::Id<K>>>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<id::Id<K>>>, CorruptRowError> {
         row.opt_ids()
     }
 }
@@ -237,7 +237,7 @@ impl Codec<Vec<u8>> for Bytes {
         out.put(SqlValue::Bytes(value.clone()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<u8>>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<u8>>, CorruptRowError> {
         row.opt_bytes()
     }
 }
@@ -247,7 +247,7 @@ impl Codec<[u8; 32]> for Bytes {
         out.put(SqlValue::Bytes(value.to_vec()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 32]>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<[u8; 32]>, CorruptRowError> {
         row.opt_bytes32()
     }
 }

@@ -1,7 +1,7 @@
 //! Counts of the rows of a list by group. The conditions are those of the list, so a count includes exactly the
 //! rows that the list shows.
 
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{CellReader, Column, MemberTable, SqlValue, Type};
 
 /// Parameter that the error names if a count exceeds the limits of slow reads.
@@ -65,13 +65,13 @@ impl CountedGroups {
 /// Reads a row of counts: a value for each key, the number of rows of the group, and the number of all rows.
 ///
 /// # Errors
-/// [`CorruptRow`] naming the table.
+/// [`CorruptRowError`] naming the table.
 pub fn read_count(
     row: &mut dyn CellReader,
     table: &'static str,
     keys: &[GroupKey],
-) -> Result<(GroupCount, u64), CorruptRow> {
-    let corrupt = |reason| CorruptRow { table, column: "count", reason };
+) -> Result<(GroupCount, u64), CorruptRowError> {
+    let corrupt = |reason| CorruptRowError { table, column: "count", reason };
     let mut values = vec![];
     for key in keys {
         values.push(match key {

@@ -3,7 +3,7 @@
 /// A stored value that cannot be decoded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("corrupt value in {table}.{column}: {reason}")]
-pub struct CorruptRow {
+pub struct CorruptRowError {
     /// Name of the table.
     pub table: &'static str,
     /// Name of the column.

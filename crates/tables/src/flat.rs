@@ -7,7 +7,7 @@ use candor_domain::id::{Id, Kind};
 use candor_domain::time::{Date, Timestamp};
 use serde::Serialize;
 
-use crate::error::{CorruptRow, RowWriteError};
+use crate::error::{CorruptRowError, RowWriteError};
 
 mod reader;
 mod table;
@@ -227,8 +227,8 @@ pub trait Stored: Sized + Send + Sync + 'static {
     /// Reads the cells of the columns.
     ///
     /// # Errors
-    /// [`CorruptRow`] naming the column.
-    fn read(row: &mut Reader<'_>) -> Result<Self, CorruptRow>;
+    /// [`CorruptRowError`] naming the column.
+    fn read(row: &mut Reader<'_>) -> Result<Self, CorruptRowError>;
 
     /// Returns the tags of the row in each side table, in the order of [`Table::members`].
     fn members(&self) -> Vec<Vec<[u8; 16]>> {

@@ -21,7 +21,7 @@ mod stored;
 pub mod unique;
 pub mod version;
 
-pub use error::{CorruptRow, RowWriteError};
+pub use error::{CorruptRowError, RowWriteError};
 pub use put::{AnyRow, Row};
 pub use unique::Unique;
 pub use version::{Version, Versioned};

@@ -138,7 +138,7 @@ mod tests {
     use serde::ser::Error;
     use serde::{Serialize, Serializer};
 
-    use crate::error::CorruptRow;
+    use crate::error::CorruptRowError;
     use crate::flat::{Cells, Column, Reader, Type};
 
     /// A value that cannot be serialized as JSON.
@@ -172,7 +172,7 @@ mod tests {
             out.json(&UnserializableValue);
         }
 
-        fn read(_: &mut Reader<'_>) -> Result<Self, CorruptRow> {
+        fn read(_: &mut Reader<'_>) -> Result<Self, CorruptRowError> {
             Ok(Self)
         }
     }

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use candor_domain::id::Id;
 use candor_domain::visibility::Readers;
 
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{CellReader, Column, Reader, Stored, Table, Type};
 use crate::version::{Version, Versioned};
 
@@ -41,7 +41,7 @@ impl AnyStored {
 #[derive(Debug, Clone, Copy)]
 pub struct RowKind {
     table: &'static Table,
-    read: fn(&mut dyn CellReader) -> Result<AnyStored, CorruptRow>,
+    read: fn(&mut dyn CellReader) -> Result<AnyStored, CorruptRowError>,
 }
 
 impl RowKind {
@@ -66,8 +66,8 @@ impl RowKind {
     /// Reads a row: the columns of [`Table::read`], then the version if the table has one.
     ///
     /// # Errors
-    /// [`CorruptRow`] naming the column.
-    pub fn read(self, row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
+    /// [`CorruptRowError`] naming the column.
+    pub fn read(self, row: &mut dyn CellReader) -> Result<AnyStored, CorruptRowError> {
         (self.read)(row)
     }
 }
@@ -80,17 +80,17 @@ pub trait StoredReaders: Stored {
     /// Reads the id and the readers of a row.
     ///
     /// # Errors
-    /// [`CorruptRow`] naming the column.
-    fn read_readers(row: &mut Reader<'_>) -> Result<(Id<Self::Kind>, Readers), CorruptRow>;
+    /// [`CorruptRowError`] naming the column.
+    fn read_readers(row: &mut Reader<'_>) -> Result<(Id<Self::Kind>, Readers), CorruptRowError>;
 }
 
-fn readers<T: StoredReaders>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
+fn readers<T: StoredReaders>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRowError> {
     let mut reader = Reader::new(row, T::READERS);
     let (id, value) = T::read_readers(&mut reader)?;
     Ok(AnyStored { id: id.to_bytes(), version: Version::FIRST, bytes: row.size(), value: Box::new(value) })
 }
 
-fn any<T: Stored>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
+fn any<T: Stored>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRowError> {
     let Versioned { value, version } = read_versioned::<T>(row)?;
     Ok(AnyStored { id: value.key().to_bytes(), version, bytes: row.size(), value: Box::new(value) })
 }
@@ -98,8 +98,8 @@ fn any<T: Stored>(row: &mut dyn CellReader) -> Result<AnyStored, CorruptRow> {
 /// Reads a row like [`RowKind::read`]. Rows of tables without versions get [`Version::FIRST`].
 ///
 /// # Errors
-/// [`CorruptRow`] naming the column.
-pub fn read_versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, CorruptRow> {
+/// [`CorruptRowError`] naming the column.
+pub fn read_versioned<T: Stored>(row: &mut dyn CellReader) -> Result<Versioned<T>, CorruptRowError> {
     let mut reader = Reader::new(row, T::TABLE);
     let value = T::read(&mut reader)?;
     let version = if T::TABLE.versioned { Version(reader.int()?) } else { Version::FIRST };

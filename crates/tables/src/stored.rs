@@ -94,7 +94,7 @@ macro_rules! stored {
                 $(<$derived_codec as Codec<_>>::write(&$derived_value, out);)*
             }
 
-            fn read(reader: &mut $crate::flat::Reader<'_>) -> Result<Self, $crate::CorruptRow> {
+            fn read(reader: &mut $crate::flat::Reader<'_>) -> Result<Self, $crate::CorruptRowError> {
                 use $crate::codec::*;
                 $(let $bound = <$codec as Codec<_>>::read(reader)?;)*
                 $(let $recorded = <$recorded_codec as Codec<_>>::read(reader)?;)*
@@ -126,8 +126,8 @@ macro_rules! columns_read {
         /// Reads the columns, in their order.
         ///
         /// # Errors
-        /// [`CorruptRow`](crate::CorruptRow) naming the column.
-        $visibility fn $function(reader: &mut $crate::flat::Reader<'_>) -> Result<$value, $crate::CorruptRow> {
+        /// [`CorruptRowError`](crate::CorruptRowError) naming the column.
+        $visibility fn $function(reader: &mut $crate::flat::Reader<'_>) -> Result<$value, $crate::CorruptRowError> {
             use $crate::codec::*;
             $(let $name = <$codec as Codec<_>>::read(reader)?;)*
             Ok($made)

@@ -6,7 +6,7 @@ use candor_forms::receiver_url::ReceiverUrl;
 use url::Url;
 
 use super::algorithm::TokenAlgorithm;
-use super::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES, read_object, text, texts};
+use super::strict_json::{DocumentError, MAX_SMALL_DOCUMENT_BYTES, read_object, text, texts};
 
 /// Length of the longest address of a provider, in characters.
 pub const ADDRESS_CHARS: usize = 2000;
@@ -43,10 +43,10 @@ pub enum ClientAuthentication {
 
 /// A reason why a discovery document cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DiscoveryFlaw {
+pub enum DiscoveryError {
     /// The document cannot be read.
     #[error(transparent)]
-    Document(#[from] DocumentFlaw),
+    Document(#[from] DocumentError),
     /// The document names another issuer, or none.
     #[error(
         "the discovery document names another issuer or none: compare its issuer with that of the identity provider \
@@ -109,11 +109,11 @@ impl ProviderMetadata {
     ///
     /// # Errors
     /// Returns every reason why the document cannot be used.
-    pub fn parse(document: &[u8], issuer: &str) -> Result<Self, Vec<DiscoveryFlaw>> {
+    pub fn parse(document: &[u8], issuer: &str) -> Result<Self, Vec<DiscoveryError>> {
         let object = read_object(document, MAX_SMALL_DOCUMENT_BYTES).map_err(|flaw| vec![flaw.into()])?;
         let mut reader = Reader { object: &object, may_be_plain: issuer.starts_with("http:"), flaws: vec![] };
         if text(&object, "issuer") != Some(issuer) {
-            reader.flaws.push(DiscoveryFlaw::Issuer);
+            reader.flaws.push(DiscoveryError::Issuer);
         }
         let metadata = Self {
             issuer: issuer.to_owned(),
@@ -142,16 +142,16 @@ impl ProviderMetadata {
 struct Reader<'o> {
     object: &'o Object,
     may_be_plain: bool,
-    flaws: Vec<DiscoveryFlaw>,
+    flaws: Vec<DiscoveryError>,
 }
 
 /// Name of a list in the document, a test of which one word must pass, and the flaw if no word passes.
-type AbilityCheck<'a> = (&'static str, &'a dyn Fn(&str) -> bool, DiscoveryFlaw);
+type AbilityCheck<'a> = (&'static str, &'a dyn Fn(&str) -> bool, DiscoveryError);
 
 impl<'o> Reader<'o> {
     fn read_address(&mut self, name: &'static str) -> String {
         if self.object.get(name).is_none() {
-            self.flaws.push(DiscoveryFlaw::NoAddress(name));
+            self.flaws.push(DiscoveryError::NoAddress(name));
         }
         self.read_optional_address(name).unwrap_or_default()
     }
@@ -160,7 +160,7 @@ impl<'o> Reader<'o> {
         self.object.get(name)?;
         let address = text(self.object, name).filter(|address| self.is_valid(address));
         if address.is_none() {
-            self.flaws.push(DiscoveryFlaw::Address(name));
+            self.flaws.push(DiscoveryError::Address(name));
         }
         address.map(ToOwned::to_owned)
     }
@@ -179,7 +179,7 @@ impl<'o> Reader<'o> {
             None => false,
             Some(Value::Bool(flag)) => *flag,
             Some(Value::Null | Value::Number(_) | Value::Text(_) | Value::List(_) | Value::Object(_)) => {
-                self.flaws.push(DiscoveryFlaw::Type(name));
+                self.flaws.push(DiscoveryError::Type(name));
                 false
             }
         }
@@ -191,7 +191,7 @@ impl<'o> Reader<'o> {
         self.object.get(name)?;
         let words = texts(self.object, name);
         if words.is_none() {
-            self.flaws.push(DiscoveryFlaw::Type(name));
+            self.flaws.push(DiscoveryError::Type(name));
         }
         words
     }
@@ -205,7 +205,7 @@ impl<'o> Reader<'o> {
             (false, false) => {
                 // A public client sends no secret.
                 if !has("none") {
-                    self.flaws.push(DiscoveryFlaw::ClientAuthentication);
+                    self.flaws.push(DiscoveryError::ClientAuthentication);
                 }
                 ClientAuthentication::Basic
             }
@@ -216,9 +216,9 @@ impl<'o> Reader<'o> {
     fn check_lists(&mut self) {
         let is_accepted = |word: &str| TokenAlgorithm::from_word(word).is_ok();
         let checks: [AbilityCheck<'_>; 3] = [
-            ("response_types_supported", &|word| word == "code", DiscoveryFlaw::ResponseType),
-            ("code_challenge_methods_supported", &|word| word == "S256", DiscoveryFlaw::CodeChallenge),
-            ("id_token_signing_alg_values_supported", &is_accepted, DiscoveryFlaw::Algorithm),
+            ("response_types_supported", &|word| word == "code", DiscoveryError::ResponseType),
+            ("code_challenge_methods_supported", &|word| word == "S256", DiscoveryError::CodeChallenge),
+            ("id_token_signing_alg_values_supported", &is_accepted, DiscoveryError::Algorithm),
         ];
         for (name, is_enough, flaw) in checks {
             if self.read_words(name).is_some_and(|words| !words.into_iter().any(is_enough)) {

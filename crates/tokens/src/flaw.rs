@@ -6,7 +6,7 @@ use strum::{IntoStaticStr, VariantArray};
 /// The cause for which a token is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray, thiserror::Error)]
 #[strum(serialize_all = "snake_case")]
-pub enum TokenFlaw {
+pub enum TokenError {
     /// The token is longer than [`MAX_TOKEN_BYTES`](super::token::MAX_TOKEN_BYTES).
     #[error("the token is longer than 16 KiB")]
     TooLarge,
@@ -96,4 +96,4 @@ pub enum TokenFlaw {
     TooOld,
 }
 
-impl StringEnum for TokenFlaw {}
+impl StringEnum for TokenError {}

@@ -7,8 +7,8 @@ use candor_forms::json::{Object, Value};
 use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 
 use super::algorithm::{KeyType, TokenAlgorithm, Verifier};
-use super::flaw::TokenFlaw;
-use super::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES, read_object, text, texts};
+use super::flaw::TokenError;
+use super::strict_json::{DocumentError, MAX_DOCUMENT_BYTES, read_object, text, texts};
 use super::token::MAX_KEY_ID_BYTES;
 
 /// Maximum number of keys of a set.
@@ -36,7 +36,7 @@ const UNCOMPRESSED: u8 = 4;
 ///     {"kty": "oct", "k": "c2VjcmV0"}
 /// ]}"#;
 /// assert_eq!(KeySet::parse(set)?.len(), 1);
-/// # Ok::<(), candor_tokens::key_set::KeySetFlaw>(())
+/// # Ok::<(), candor_tokens::key_set::KeySetError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeySet {
@@ -45,10 +45,10 @@ pub struct KeySet {
 
 /// The reason why a key set cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum KeySetFlaw {
+pub enum KeySetError {
     /// The document cannot be read.
     #[error(transparent)]
-    Document(#[from] DocumentFlaw),
+    Document(#[from] DocumentError),
     /// There is no list `keys`.
     #[error("the document has no array `keys`; check that the jwks_uri of the provider leads to its key set")]
     NoList,
@@ -77,11 +77,11 @@ impl KeySet {
     ///
     /// # Errors
     /// Returns the reason why the set cannot be used.
-    pub fn parse(document: &[u8]) -> Result<Self, KeySetFlaw> {
+    pub fn parse(document: &[u8]) -> Result<Self, KeySetError> {
         let object = read_object(document, MAX_DOCUMENT_BYTES)?;
-        let Some(Value::List(items)) = object.get("keys") else { return Err(KeySetFlaw::NoList) };
+        let Some(Value::List(items)) = object.get("keys") else { return Err(KeySetError::NoList) };
         if items.len() > MAX_KEYS {
-            return Err(KeySetFlaw::TooManyKeys);
+            return Err(KeySetError::TooManyKeys);
         }
         Ok(Self { keys: items.iter().filter_map(VerificationKey::read).collect() })
     }
@@ -113,20 +113,20 @@ impl KeySet {
     /// Returns the one key for an algorithm and a `kid`. Without `kid`, only one key of the set may fit.
     ///
     /// # Errors
-    /// Returns [`TokenFlaw::UnknownKey`], [`TokenFlaw::UnfitKey`] or [`TokenFlaw::AmbiguousKey`].
+    /// Returns [`TokenError::UnknownKey`], [`TokenError::UnfitKey`] or [`TokenError::AmbiguousKey`].
     pub(super) fn select(
         &self,
         algorithm: TokenAlgorithm,
         id: Option<&str>,
-    ) -> Result<&VerificationKey, TokenFlaw> {
+    ) -> Result<&VerificationKey, TokenError> {
         let is_named = |key: &&VerificationKey| id.is_none() || key.id.as_deref() == id;
         let named_keys: Vec<_> = self.keys.iter().filter(is_named).collect();
         let mut fit_keys = named_keys.iter().copied().filter(|key| key.fits(algorithm));
         match (fit_keys.next(), fit_keys.next()) {
             (Some(key), None) => Ok(key),
-            (Some(_), Some(_)) => Err(TokenFlaw::AmbiguousKey),
-            (None, _) if named_keys.is_empty() => Err(TokenFlaw::UnknownKey),
-            (None, _) => Err(TokenFlaw::UnfitKey),
+            (Some(_), Some(_)) => Err(TokenError::AmbiguousKey),
+            (None, _) if named_keys.is_empty() => Err(TokenError::UnknownKey),
+            (None, _) => Err(TokenError::UnfitKey),
         }
     }
 }
@@ -176,13 +176,13 @@ impl VerificationKey {
     /// Verifies a signature.
     ///
     /// # Errors
-    /// Returns [`TokenFlaw::Signature`].
+    /// Returns [`TokenError::Signature`].
     pub(super) fn verify(
         &self,
         algorithm: TokenAlgorithm,
         message: &[u8],
         signature: &[u8],
-    ) -> Result<(), TokenFlaw> {
+    ) -> Result<(), TokenError> {
         let result = match (algorithm.verifier(), &self.material) {
             (Verifier::Rsa(parameters), KeyMaterial::Rsa { modulus, exponent }) => {
                 RsaPublicKeyComponents { n: modulus, e: exponent }.verify(parameters, message, signature)
@@ -191,10 +191,10 @@ impl VerificationKey {
                 UnparsedPublicKey::new(curve, bytes).verify(message, signature)
             }
             (Verifier::Rsa(_), KeyMaterial::Point { .. }) | (Verifier::Curve(_), KeyMaterial::Rsa { .. }) => {
-                return Err(TokenFlaw::UnfitKey);
+                return Err(TokenError::UnfitKey);
             }
         };
-        result.map_err(|_| TokenFlaw::Signature)
+        result.map_err(|_| TokenError::Signature)
     }
 }
 

@@ -12,7 +12,7 @@ pub const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 
 /// The reason why a document cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum DocumentFlaw {
+pub enum DocumentError {
     /// The document is longer than allowed.
     #[error("the document is too long")]
     TooLarge,
@@ -27,22 +27,22 @@ pub enum DocumentFlaw {
 /// Reads an object of at most `max_bytes`.
 ///
 /// ```
-/// use candor_tokens::strict_json::{DocumentFlaw, read_object};
+/// use candor_tokens::strict_json::{DocumentError, read_object};
 ///
 /// assert!(read_object(br#"{"issuer": "https://id.example.com"}"#, 100).is_ok());
-/// assert_eq!(read_object(br#"{"a": 1, "\u0061": 2}"#, 100), Err(DocumentFlaw::RepeatedMember));
-/// assert_eq!(read_object(b"[]", 100), Err(DocumentFlaw::NotAnObject));
-/// assert_eq!(read_object(b"{}", 1), Err(DocumentFlaw::TooLarge));
+/// assert_eq!(read_object(br#"{"a": 1, "\u0061": 2}"#, 100), Err(DocumentError::RepeatedMember));
+/// assert_eq!(read_object(b"[]", 100), Err(DocumentError::NotAnObject));
+/// assert_eq!(read_object(b"{}", 1), Err(DocumentError::TooLarge));
 /// ```
 ///
 /// # Errors
 /// Returns the reason why the document cannot be read.
-pub fn read_object(document: &[u8], max_bytes: usize) -> Result<Object, DocumentFlaw> {
+pub fn read_object(document: &[u8], max_bytes: usize) -> Result<Object, DocumentError> {
     if document.len() > max_bytes {
-        return Err(DocumentFlaw::TooLarge);
+        return Err(DocumentError::TooLarge);
     }
-    let object: Object = serde_json::from_slice(document).map_err(|_| DocumentFlaw::NotAnObject)?;
-    if has_repeated_member(&object) { Err(DocumentFlaw::RepeatedMember) } else { Ok(object) }
+    let object: Object = serde_json::from_slice(document).map_err(|_| DocumentError::NotAnObject)?;
+    if has_repeated_member(&object) { Err(DocumentError::RepeatedMember) } else { Ok(object) }
 }
 
 /// Returns `true` if this object, or an object inside it, has a member twice.

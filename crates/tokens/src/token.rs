@@ -10,9 +10,9 @@ use candor_forms::fields::StringEnum;
 use candor_forms::json::{Object, Value};
 
 use super::algorithm::TokenAlgorithm;
-use super::flaw::TokenFlaw;
+use super::flaw::TokenError;
 use super::key_set::KeySet;
-use super::strict_json::{DocumentFlaw, read_object, text};
+use super::strict_json::{DocumentError, read_object, text};
 
 /// Maximum length of a token, in bytes.
 pub const MAX_TOKEN_BYTES: usize = 16 * 1024;
@@ -69,13 +69,13 @@ impl<'t> SignedToken<'t> {
     ///
     /// # Errors
     /// Returns the cause for which the token is refused, without a look at any key.
-    pub fn parse(token: &'t str) -> Result<Self, TokenFlaw> {
+    pub fn parse(token: &'t str) -> Result<Self, TokenError> {
         if token.len() > MAX_TOKEN_BYTES {
-            return Err(TokenFlaw::TooLarge);
+            return Err(TokenError::TooLarge);
         }
         let parts: Vec<&str> = token.splitn(6, '.').collect();
         let [header, claims, signature] = parts[..] else {
-            return Err(if parts.len() == 5 { TokenFlaw::Encrypted } else { TokenFlaw::Malformed });
+            return Err(if parts.len() == 5 { TokenError::Encrypted } else { TokenError::Malformed });
         };
         let message = &token[..header.len() + 1 + claims.len()];
         let header = TokenHeader::read(&object(header)?)?;
@@ -103,9 +103,9 @@ impl<'t> SignedToken<'t> {
     /// Verifies the signature with the key that fits the header.
     ///
     /// # Errors
-    /// Returns the flaw of the key or of the signature. [`TokenFlaw::UnknownKey`] can mean that the provider has a new
+    /// Returns the flaw of the key or of the signature. [`TokenError::UnknownKey`] can mean that the provider has a new
     /// key, which `keys` lacks.
-    pub fn verify(self, keys: &KeySet) -> Result<VerifiedToken, TokenFlaw> {
+    pub fn verify(self, keys: &KeySet) -> Result<VerifiedToken, TokenError> {
         let algorithm = self.header.algorithm;
         let key = keys.select(algorithm, self.header.key_id.as_deref())?;
         key.verify(algorithm, self.message.as_bytes(), &self.signature)?;
@@ -116,7 +116,7 @@ impl<'t> SignedToken<'t> {
     ///
     /// # Errors
     /// Errors of [`SignedToken::verify`].
-    pub fn verify_and_pack(self, keys: &KeySet) -> Result<PackedToken, TokenFlaw> {
+    pub fn verify_and_pack(self, keys: &KeySet) -> Result<PackedToken, TokenError> {
         let message = self.message.into();
         self.verify(keys)?;
         Ok(PackedToken { message })
@@ -127,9 +127,9 @@ impl PackedToken {
     /// Returns the token with its claims, whose signature was verified.
     ///
     /// # Errors
-    /// [`TokenFlaw::Malformed`] for a message that no token has.
-    pub fn unpack(&self) -> Result<VerifiedToken, TokenFlaw> {
-        let (header, claims) = self.message.split_once('.').ok_or(TokenFlaw::Malformed)?;
+    /// [`TokenError::Malformed`] for a message that no token has.
+    pub fn unpack(&self) -> Result<VerifiedToken, TokenError> {
+        let (header, claims) = self.message.split_once('.').ok_or(TokenError::Malformed)?;
         Ok(VerifiedToken { header: TokenHeader::read(&object(header)?)?, claims: object(claims)? })
     }
 
@@ -141,19 +141,19 @@ impl PackedToken {
 }
 
 impl TokenHeader {
-    fn read(header: &Object) -> Result<Self, TokenFlaw> {
+    fn read(header: &Object) -> Result<Self, TokenError> {
         let has = |name| header.get(name).is_some();
         if has("enc") || has("zip") {
-            return Err(TokenFlaw::Encrypted);
+            return Err(TokenError::Encrypted);
         }
         if has("crit") || has("b64") {
-            return Err(TokenFlaw::Extension);
+            return Err(TokenError::Extension);
         }
-        let word = text(header, "alg").ok_or(TokenFlaw::Malformed)?;
-        let algorithm = TokenAlgorithm::from_word(word).map_err(|_| TokenFlaw::Algorithm)?;
+        let word = text(header, "alg").ok_or(TokenError::Malformed)?;
+        let algorithm = TokenAlgorithm::from_word(word).map_err(|_| TokenError::Algorithm)?;
         let key_id = optional_text(header, "kid")?.map(ToOwned::to_owned);
         if key_id.as_ref().is_some_and(|id| id.len() > MAX_KEY_ID_BYTES) {
-            return Err(TokenFlaw::Malformed);
+            return Err(TokenError::Malformed);
         }
         let kind = TokenKind::read(optional_text(header, "typ")?)?;
         Ok(Self { algorithm, key_id, kind })
@@ -162,14 +162,14 @@ impl TokenHeader {
 
 impl TokenKind {
     /// Reads a media type, which is compared without case (RFC 7515).
-    fn read(word: Option<&str>) -> Result<Self, TokenFlaw> {
+    fn read(word: Option<&str>) -> Result<Self, TokenError> {
         let Some(word) = word else { return Ok(Self::Any) };
         let word = word.to_ascii_lowercase();
         match word.strip_prefix(APPLICATION).unwrap_or(&word) {
             "jwt" => Ok(Self::Any),
             "at+jwt" => Ok(Self::Access),
             "logout+jwt" => Ok(Self::Logout),
-            _ => Err(TokenFlaw::Kind),
+            _ => Err(TokenError::Kind),
         }
     }
 }
@@ -186,22 +186,22 @@ pub(super) fn audiences(claims: &Object) -> Option<Vec<&str>> {
 /// Returns the text of a member that may be missing.
 ///
 /// # Errors
-/// Returns [`TokenFlaw::Malformed`] for a value of another type, also for null.
-pub(super) fn optional_text<'o>(object: &'o Object, name: &str) -> Result<Option<&'o str>, TokenFlaw> {
+/// Returns [`TokenError::Malformed`] for a value of another type, also for null.
+pub(super) fn optional_text<'o>(object: &'o Object, name: &str) -> Result<Option<&'o str>, TokenError> {
     if object.get(name).is_none() {
         return Ok(None);
     }
-    text(object, name).map(Some).ok_or(TokenFlaw::Malformed)
+    text(object, name).map(Some).ok_or(TokenError::Malformed)
 }
 
 /// Decodes base64url without padding. Texts that are not canonical are refused.
-fn decode(part: &str) -> Result<Vec<u8>, TokenFlaw> {
-    URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenFlaw::Malformed)
+fn decode(part: &str) -> Result<Vec<u8>, TokenError> {
+    URL_SAFE_NO_PAD.decode(part).map_err(|_| TokenError::Malformed)
 }
 
-fn object(part: &str) -> Result<Object, TokenFlaw> {
+fn object(part: &str) -> Result<Object, TokenError> {
     read_object(&decode(part)?, MAX_TOKEN_BYTES).map_err(|flaw| match flaw {
-        DocumentFlaw::TooLarge | DocumentFlaw::NotAnObject => TokenFlaw::Malformed,
-        DocumentFlaw::RepeatedMember => TokenFlaw::RepeatedMember,
+        DocumentError::TooLarge | DocumentError::NotAnObject => TokenError::Malformed,
+        DocumentError::RepeatedMember => TokenError::RepeatedMember,
     })
 }

@@ -18,7 +18,7 @@ struct Browser<'a> {
 }
 
 /// The parts of a response that a sign-in needs.
-struct Answer {
+struct Response {
     location: String,
     body: Value,
 }
@@ -49,7 +49,7 @@ impl Provider {
 
 impl Browser<'_> {
     /// Sends a request on a new connection.
-    fn send(&mut self, line: &str, body: Option<&Value>) -> io::Result<Answer> {
+    fn send(&mut self, line: &str, body: Option<&Value>) -> io::Result<Response> {
         let body = body.map(Value::to_string).unwrap_or_default();
         let mut stream = TcpStream::connect(self.service)?;
         let request = format!(
@@ -70,7 +70,7 @@ impl Browser<'_> {
         if let Some((cookie, _)) = header("set-cookie").split_once(';') {
             cookie.clone_into(&mut self.cookie);
         }
-        Ok(Answer {
+        Ok(Response {
             location: header("location").to_owned(),
             body: serde_json::from_str(body).unwrap_or_default(),
         })

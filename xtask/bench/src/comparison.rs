@@ -14,8 +14,7 @@ const WARM_UP: Duration = Duration::from_secs(1);
 /// Runs one turn of this length. The number distinguishes the turns of a contender.
 pub(crate) type Contender<'a> = Box<dyn Fn(Duration, u64) -> Result<Sample> + 'a>;
 
-/// Samples of contenders on one store: by contender, then by round. The first contender is the one that is
-/// measured.
+/// Samples of contenders on one store: by contender, then by round. The first one is measured.
 #[derive(Debug)]
 pub(crate) struct Comparison {
     pub(crate) store: Store,
@@ -42,8 +41,7 @@ impl Comparison {
         Self { label: format!("{label} "), ..self }
     }
 
-    /// Returns the rate of the first contender as a multiple of the second's. Without a second contender there is
-    /// no limit.
+    /// Returns the rate of the first contender as a multiple of the second's. Without a second one there is no limit.
     pub(crate) fn speed(&self, what: impl Into<String>, limit: Limit) -> Line {
         let limit = if self.samples.len() > 1 { limit } else { Limit::None };
         self.line(what, (self.median_of_pairs(|one, other| one.rate / other.rate), "×"), limit)

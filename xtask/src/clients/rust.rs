@@ -64,8 +64,7 @@ fn rustdoc(text: &str, indent: usize) -> String {
     wrap_text(text, WIDTH - indent - 4).into_iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the documentation of the setter of a member: the first sentence about the member that says more than
-/// its name.
+/// Returns the documentation of the setter of a member: its first sentence that says more than the name.
 fn setter_doc(doc: &str, name: &str) -> String {
     let mut sentence = first_sentence(doc);
     if sentence.trim_end_matches('.').eq_ignore_ascii_case(&name.replace('_', " ")) && sentence.len() < doc.len() {

@@ -15,8 +15,7 @@ const DASHBOARD: &str = "grafana/candor.json";
 /// Metrics of the process that the alerts may use.
 const PROCESS_METRICS: [&str; 3] = ["process_open_fds", "process_max_fds", "process_start_time_seconds"];
 
-/// Checks that every alert is valid and has a description. Each needs a test in which it fires, and a test in which
-/// it stays silent.
+/// Checks that every alert is valid and has a description, a test in which it fires, and one in which it is silent.
 pub(super) fn alerts(machine: &Machine) -> Outcome<CheckResult> {
     let findings = untested_alerts(&machine.documents.yaml(RULES)?[0], &machine.documents.yaml(TESTS)?[0]);
     if !findings.is_empty() {

@@ -47,8 +47,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     trial::install_and_start(&build, &folder, &files)
 }
 
-/// Makes the archive, the bill of materials and, where possible, the Debian package of a build; returns the file
-/// names.
+/// Makes the archive, bill of materials and, where possible, Debian package of a build; returns the file names.
 pub(crate) fn for_machines(build: &Build, folder: &Path) -> Outcome<Vec<PathBuf>> {
     write_descriptions(&build.folder())?;
     let mut files = Vec::new();

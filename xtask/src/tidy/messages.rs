@@ -29,8 +29,7 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
     findings
 }
 
-/// Returns the longest literal before the end of the parentheses, without placeholders. `None` if there is no
-/// literal.
+/// Returns the longest literal before the end of the parentheses, without placeholders, if there is one.
 fn message(arguments: &str) -> Option<String> {
     let (mut literals, mut depth, mut letters) = (vec![], 1, arguments.chars());
     while depth > 0 {

@@ -1,4 +1,5 @@
-//! Functions are verbs, and bindings say what they hold: no name is a bare participle, preposition or adverb.
+//! Functions are verbs, bindings say what they hold: no name is a bare participle, preposition or adverb. Types of errors
+//! end in `Error`.
 
 use super::sizes::functions;
 use super::wording::is_word;
@@ -13,8 +14,7 @@ const ADVERBS: &str = "again ahead alone altogether anew apart aside away back h
     there together twice";
 /// Words that end in `ed` or `ing` and are allowed as names.
 const VERBS_AND_NOUNS: &str = "bed embed feed need proceed seed shared speed succeed string heading encoding ping missing pending remaining ring";
-/// Participles and prepositions that functions may have as names, because serde, HTTP, or the parameters and bodies of
-/// the API use these words.
+/// Participles and prepositions that functions may have as names: words of serde, HTTP or the API.
 const FUNCTIONS: [&str; 6] = ["accepted", "created", "expecting", "nested", "required", "since"];
 
 /// Checks the names of functions and bindings of a file that a person wrote.
@@ -33,7 +33,20 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         (1..).zip(file.text.lines()).flat_map(|(line, text)| binding_names(text).map(move |name| (line, name)));
     let bindings = bindings.filter(|(_, name)| is_bare(name));
     let bindings = bindings.map(|(line, name)| (line, format!("the binding `{name}` does not say what it holds")));
-    functions.chain(bindings).map(|(line, says)| Finding::new(&file.path, line, says)).collect()
+    let findings = functions.chain(bindings).chain(misnamed_errors(&file.text));
+    findings.map(|(line, says)| Finding::new(&file.path, line, says)).collect()
+}
+
+/// Returns the types that derive `Error` and do not end so.
+fn misnamed_errors(text: &str) -> impl Iterator<Item = (usize, String)> {
+    let mut is_error = false;
+    (1..).zip(text.lines()).filter_map(move |(line, text)| {
+        is_error |= text.contains("derive(") && text.contains("thiserror::Error");
+        let name = text.split_once("struct ").or_else(|| text.split_once("enum ")).filter(|_| is_error)?.1;
+        is_error = false;
+        let name = name.split(|letter: char| !is_word(letter)).next().filter(|name| !name.ends_with("Error"))?;
+        (!name.ends_with("Errors")).then(|| (line, format!("the error `{name}` does not end in `Error`")))
+    })
 }
 
 fn is_bare(name: &str) -> bool {
@@ -78,6 +91,8 @@ mod tests {
         let text = "fn merge_rows() {\n    LET found_rows = outlet(1);\n    LET string = feed;\n    LET expected_ids = 2;\n\
                     }\nfn required() {}\nfn speed() {}\n";
         assert_eq!(lines("crates/a/src/b.rs", &text.replace("LET", "let")), [0; 0]);
+        let text = "#[derive(Debug, thiserror::Error)]\n#[error(\"x\")]\npub struct TooSlow;\npub struct Ok;\n";
+        assert_eq!(lines("crates/a/src/b.rs", text), [3]);
         let text = "fn answered() {}\nLET answered = 1;\n".replace("LET", "let");
         assert_eq!(lines("crates/a/tests/b.rs", &text), [2]);
     }

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{ConfigurationFailure, LoadedConfig};
+use crate::config::{ConfigurationError, LoadedConfig};
 use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
 
 /// Prints the configuration with secrets masked, even if it has problems. The problems are the error of the command.
 ///
 /// # Errors
-/// [`ConfigurationFailure`] with all problems; [`CommandError::Io`] if the output cannot be written.
+/// [`ConfigurationError`] with all problems; [`CommandError::Io`] if the output cannot be written.
 pub(crate) fn run(loaded: LoadedConfig, output: Output) -> Result<(), CommandError> {
     let LoadedConfig { config, problems, warnings } = loaded;
     let object: Map<String, Value> = config
@@ -33,7 +33,7 @@ pub(crate) fn run(loaded: LoadedConfig, output: Output) -> Result<(), CommandErr
         .collect();
     output.say(&Value::Object(object), &table(&rows))?;
     if !problems.is_empty() {
-        return Err(ConfigurationFailure { problems, warnings, shown: true }.into());
+        return Err(ConfigurationError { problems, warnings, shown: true }.into());
     }
     for warning in warnings {
         let _ = writeln!(std::io::stderr(), "candor: warning: {warning}");

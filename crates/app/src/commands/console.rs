@@ -20,14 +20,14 @@ const NAME: &str = "candor console";
 
 /// Failure to choose the organization of a link: there is none, or there are several.
 #[derive(Debug, thiserror::Error)]
-enum UnknownOrganization {
+enum UnknownOrganizationError {
     #[error("cannot create a link: there is no organization; create one with `candor org create --name NAME`")]
     None,
     #[error("cannot create a link: there are several organizations; name one with --org, see `candor org list`")]
     Several,
 }
 
-impl CommandFailure for UnknownOrganization {}
+impl CommandFailure for UnknownOrganizationError {}
 
 /// Prints a link that opens the console signed in, once.
 ///
@@ -54,9 +54,9 @@ async fn only_organization(services: &Services) -> Result<OrganizationId, Comman
     let organizations = services.store.organizations(None, 2).await;
     let organizations = organizations.map_err(|error| to_command_error("list the organizations")(error.into()))?;
     match organizations.as_slice() {
-        [] => Err(UnknownOrganization::None.into()),
+        [] => Err(UnknownOrganizationError::None.into()),
         [only] => Ok(only.id),
-        _ => Err(UnknownOrganization::Several.into()),
+        _ => Err(UnknownOrganizationError::Several.into()),
     }
 }
 

@@ -43,17 +43,17 @@ struct KeyFile {
 /// Failure of `candor dev` with a database on a server: it supports the embedded database only.
 #[derive(Debug, thiserror::Error)]
 #[error("candor dev runs on the embedded database only; use `candor migrate` and `candor serve` with {0}")]
-struct DevOnServer(String);
+struct DevStoreError(String);
 
-impl CommandFailure for DevOnServer {}
+impl CommandFailure for DevStoreError {}
 
 /// Starts the service on the embedded database with sample data.
 ///
 /// # Errors
-/// [`DevOnServer`] with PostgreSQL, and every error that prevents a service from starting.
+/// [`DevStoreError`] with PostgreSQL, and every error that prevents a service from starting.
 pub(crate) async fn run(config: &Config, output: Output) -> Result<(), CommandError> {
     if matches!(config.database, DatabaseUrl::Postgres(_)) {
-        return Err(DevOnServer(config.database.mask_password()).into());
+        return Err(DevStoreError(config.database.mask_password()).into());
     }
     let settings = for_a_newcomer(config);
     let running = RunningServer::start(&settings, Role::All).await?;

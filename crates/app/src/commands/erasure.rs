@@ -7,7 +7,7 @@ use std::time::Duration;
 use candor_domain::id::{EmployeeId, ErasureId, KeyId};
 use candor_service::Services;
 use candor_service::runtime::erasure;
-use candor_service::usecases::erasure_ledger::{self, AppliedLedger, Ledger, LedgerEntry, LedgerFailure, Refusal};
+use candor_service::usecases::erasure_ledger::{self, AppliedLedger, Ledger, LedgerEntry, LedgerError, Refusal};
 use serde_json::json;
 use tokio::time::sleep;
 
@@ -25,7 +25,7 @@ const MAX_IDLE_RUNS: u32 = 60;
 
 /// Failure of `candor erasure`.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ErasureFailure {
+pub(crate) enum ErasureCommandError {
     /// A line of the ledger is not valid.
     #[error("{file} is not a complete ledger: {flaw}; write it again with `candor erasure ledger`")]
     Ledger {
@@ -62,28 +62,28 @@ pub(crate) enum ErasureFailure {
     Refused(usize),
 }
 
-impl CommandFailure for ErasureFailure {}
+impl CommandFailure for ErasureCommandError {}
 
 /// Converts a failure of the ledger into an error for the operator. `action` is the failed operation, such as
 /// `apply the ledger`.
-pub(super) fn explain(action: &str, failure: LedgerFailure) -> CommandError {
+pub(super) fn explain(action: &str, failure: LedgerError) -> CommandError {
     match failure {
-        LedgerFailure::OtherDatabase => ErasureFailure::OtherDatabase.into(),
-        LedgerFailure::UnsealedHold(person) => ErasureFailure::UnsealedHold(person).into(),
-        LedgerFailure::UnsealedKey(key) => ErasureFailure::UnsealedKey(key).into(),
-        LedgerFailure::Service(error) => to_command_error(action)(error),
+        LedgerError::OtherDatabase => ErasureCommandError::OtherDatabase.into(),
+        LedgerError::UnsealedHold(person) => ErasureCommandError::UnsealedHold(person).into(),
+        LedgerError::UnsealedKey(key) => ErasureCommandError::UnsealedKey(key).into(),
+        LedgerError::Service(error) => to_command_error(action)(error),
     }
 }
 
 /// Reads a ledger from its file.
 ///
 /// # Errors
-/// A file that cannot be read; [`ErasureFailure::Ledger`].
+/// A file that cannot be read; [`ErasureCommandError::Ledger`].
 pub(super) fn read(file: &Path) -> Result<Ledger, CommandError> {
     let text = std::fs::read_to_string(file).map_err(CommandError::io("read", file))?;
     erasure_ledger::parse(&text).map_err(|flaw| {
         let file = printable(&file.display().to_string()).into_owned();
-        ErasureFailure::Ledger { file, flaw: flaw.to_string() }.into()
+        ErasureCommandError::Ledger { file, flaw: flaw.to_string() }.into()
     })
 }
 
@@ -107,7 +107,7 @@ pub(crate) async fn ledger(config: &Config) -> Result<(), CommandError> {
 /// embedded database, and removes the mark of a restored database.
 ///
 /// # Errors
-/// An invalid ledger, a service that uses the embedded database; see [`ErasureFailure`].
+/// An invalid ledger, a service that uses the embedded database; see [`ErasureCommandError`].
 pub(crate) async fn apply(
     config: &Config,
     file: &Path,
@@ -141,8 +141,8 @@ pub(crate) async fn apply(
     output.say(&object, &human_text)?;
     match outcome.refused.len() {
         _ if is_finished => Ok(()),
-        _ if !is_complete => Err(ErasureFailure::Incomplete.into()),
-        count => Err(ErasureFailure::Refused(count).into()),
+        _ if !is_complete => Err(ErasureCommandError::Incomplete.into()),
+        count => Err(ErasureCommandError::Refused(count).into()),
     }
 }
 

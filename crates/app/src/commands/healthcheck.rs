@@ -12,24 +12,24 @@ use candor_cli::output::Output;
 /// Failure of a service that does not answer or is not ready.
 #[derive(Debug, thiserror::Error)]
 #[error("the service at {address} is not healthy: {reason}; see the log of the service, or run `candor doctor`")]
-struct HealthFailure {
+struct HealthCommandError {
     /// Address of the called service.
     address: SocketAddr,
     /// Reason why the service counts as unhealthy: its answer, or the lack of one.
     reason: String,
 }
 
-impl CommandFailure for HealthFailure {}
+impl CommandFailure for HealthCommandError {}
 
 /// Asks the service with these settings whether it is ready, or with `live` only whether it is alive. A separate
 /// listener for metrics and health is preferred, because a worker has no other listener.
 ///
 /// # Errors
-/// [`HealthFailure`] if the service does not answer, or answers that it is not ready.
+/// [`HealthCommandError`] if the service does not answer, or answers that it is not ready.
 pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(), CommandError> {
     let address = config.admin_listen.unwrap_or(config.listen);
     let (probe, wanted) = if live { (Probe::Live, "alive") } else { (Probe::Ready, "ready") };
-    let unhealthy = |reason: String| CommandError::from(HealthFailure { address, reason });
+    let unhealthy = |reason: String| CommandError::from(HealthCommandError { address, reason });
     let answer = ask(address, probe).await;
     let answer = answer.ok_or_else(|| unhealthy("no Candor service responds at this address".to_owned()))?;
     if answer["status"] != wanted {

@@ -1,7 +1,7 @@
 //! `candor identity`: the identity providers of organizations.
 
 use candor_domain::id::OrganizationId;
-use candor_service::usecases::identity_trust::{UntrustedDomain, trust_domain};
+use candor_service::usecases::identity_trust::{UntrustedDomainError, trust_domain};
 use serde_json::json;
 
 use crate::config::Config;
@@ -13,17 +13,17 @@ use candor_cli::output::Output;
 /// Failure to trust a domain.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot trust {domain}: {cause}; {}", remedy(cause))]
-struct CannotTrust {
+struct TrustError {
     domain: String,
-    cause: UntrustedDomain,
+    cause: UntrustedDomainError,
 }
 
-impl CommandFailure for CannotTrust {}
+impl CommandFailure for TrustError {}
 
-const fn remedy(cause: &UntrustedDomain) -> &'static str {
+const fn remedy(cause: &UntrustedDomainError) -> &'static str {
     match cause {
-        UntrustedDomain::Taken { .. } => "remove the domain from the email_domains of that provider first",
-        UntrustedDomain::Refused(_) | UntrustedDomain::Failed(_) => {
+        UntrustedDomainError::Taken { .. } => "remove the domain from the email_domains of that provider first",
+        UntrustedDomainError::Refused(_) | UntrustedDomainError::Failed(_) => {
             "name a domain that exactly one identity provider of the organization has in its email_domains, see GET \
              /v1/identity-providers"
         }
@@ -44,9 +44,9 @@ pub(crate) async fn trust(
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let trust_result = trust_domain(&services, org, domain).await;
     let trusted_domain = trust_result.map_err(|cause| match cause {
-        UntrustedDomain::Failed(error) => to_command_error(format!("trust {domain} for {org}"))(error),
-        cause @ (UntrustedDomain::Refused(_) | UntrustedDomain::Taken { .. }) => {
-            CannotTrust { domain: domain.to_owned(), cause }.into()
+        UntrustedDomainError::Failed(error) => to_command_error(format!("trust {domain} for {org}"))(error),
+        cause @ (UntrustedDomainError::Refused(_) | UntrustedDomainError::Taken { .. }) => {
+            TrustError { domain: domain.to_owned(), cause }.into()
         }
     })?;
     let (name, provider) = (&trusted_domain.domain, trusted_domain.provider);

@@ -16,14 +16,14 @@ const PENDING: u8 = 3;
     "the schema of {database} lacks {count} migrations; apply them with `candor migrate`, on a cluster \
          with `--distribute`"
 )]
-struct PendingMigrations {
+struct PendingMigrationsError {
     /// The database, with secrets masked.
     database: String,
     /// Number of pending migrations.
     count: usize,
 }
 
-impl CommandFailure for PendingMigrations {
+impl CommandFailure for PendingMigrationsError {
     fn exit_status(&self) -> u8 {
         PENDING
     }
@@ -32,7 +32,7 @@ impl CommandFailure for PendingMigrations {
 /// Prints the pending migrations without applying them.
 ///
 /// # Errors
-/// A database that does not answer, or has a newer schema; [`PendingMigrations`] if a migration is pending.
+/// A database that does not answer, or has a newer schema; [`PendingMigrationsError`] if a migration is pending.
 pub(crate) async fn check(config: &Config, output: Output) -> Result<(), CommandError> {
     let database = config.database.mask_password();
     store::expect_known_schema(config).await?;
@@ -42,7 +42,7 @@ pub(crate) async fn check(config: &Config, output: Output) -> Result<(), Command
         names => format!("{database} lacks:\n{}", names.join("\n")),
     };
     output.say(&json!({"database": database, "pending": pending}), &human_text)?;
-    if pending.is_empty() { Ok(()) } else { Err(PendingMigrations { database, count: pending.len() }.into()) }
+    if pending.is_empty() { Ok(()) } else { Err(PendingMigrationsError { database, count: pending.len() }.into()) }
 }
 
 /// Prints the SQL statements that configure a role for a pooler in transaction mode.

@@ -16,15 +16,15 @@ use candor_cli::output::Output;
     "cannot open the secrets of {0}: none of the keys in CANDOR_MASTER_KEY encrypted them; append the key that \
      encrypted them to CANDOR_MASTER_KEY, or delete this webhook or identity provider, and run this command again"
 )]
-struct NoKeyFor(String);
+struct MissingKeyError(String);
 
-impl CommandFailure for NoKeyFor {}
+impl CommandFailure for MissingKeyError {}
 
 /// Encrypts the secrets of all webhooks, identity providers and running erasures with the first key of the ring. With
 /// `accept_loss`, secrets that no key decrypts are skipped and counted.
 ///
 /// # Errors
-/// A wrong master key; [`NoKeyFor`] if no key of the ring opens the secrets of a webhook, identity provider or
+/// A wrong master key; [`MissingKeyError`] if no key of the ring opens the secrets of a webhook, identity provider or
 /// running erasure; a database that does not answer.
 pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> Result<(), CommandError> {
     let base = wiring::link_base(config, config.listen);
@@ -34,10 +34,10 @@ pub(crate) async fn run(config: &Config, accept_loss: bool, output: Output) -> R
         webhooks::rekey(&*wiring::services(config, base).await?).await
     };
     let counts = rekey_result.map_err(|error| match error {
-        webhooks::Unsealable::NoKey(webhook) => NoKeyFor(webhook.to_string()).into(),
-        webhooks::Unsealable::NoProviderKey(provider) => NoKeyFor(provider.to_string()).into(),
-        webhooks::Unsealable::NoErasureKey(erasure) => NoKeyFor(erasure.to_string()).into(),
-        webhooks::Unsealable::Failed(error) => {
+        webhooks::UnsealableError::NoKey(webhook) => MissingKeyError(webhook.to_string()).into(),
+        webhooks::UnsealableError::NoProviderKey(provider) => MissingKeyError(provider.to_string()).into(),
+        webhooks::UnsealableError::NoErasureKey(erasure) => MissingKeyError(erasure.to_string()).into(),
+        webhooks::UnsealableError::Failed(error) => {
             to_command_error("encrypt the secrets of webhooks, identity providers and erasures")(error)
         }
     })?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::setting::{Origin, Setting};
-use candor_cli::error::{CommandFailure, FAILURE, IoFailure, WRONG_USAGE};
+use candor_cli::error::{CommandFailure, FAILURE, IoError, WRONG_USAGE};
 
 /// Problem of one setting, or of the file that holds settings.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ pub(crate) enum SettingError {
     },
     /// The configuration file cannot be read.
     #[error(transparent)]
-    Unreadable(#[from] IoFailure),
+    Unreadable(#[from] IoError),
 }
 
 impl SettingError {
@@ -93,7 +93,7 @@ impl CommandFailure for SettingError {}
 /// Problems of the configuration. All are reported at once.
 #[derive(Debug, thiserror::Error)]
 #[error("the configuration has {} problems", .problems.len())]
-pub(crate) struct ConfigurationFailure {
+pub(crate) struct ConfigurationError {
     /// One error per problem.
     pub(crate) problems: Vec<SettingError>,
     /// Warnings about ignored variables and lines; a mistyped name among them may explain the problems.
@@ -102,7 +102,7 @@ pub(crate) struct ConfigurationFailure {
     pub(crate) shown: bool,
 }
 
-impl CommandFailure for ConfigurationFailure {
+impl CommandFailure for ConfigurationError {
     fn exit_status(&self) -> u8 {
         let is_usage = |problem: &SettingError| matches!(problem, SettingError::MalformedFlag { .. });
         if !self.shown && self.problems.iter().all(is_usage) { WRONG_USAGE } else { FAILURE }

@@ -8,7 +8,7 @@ use toml::{Table, Value};
 
 use super::failure::SettingError;
 use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, find_similar, is_foreign};
-use candor_cli::error::IoFailure;
+use candor_cli::error::IoError;
 
 /// Unparsed values of the settings, with their sources.
 #[derive(Debug, Default)]
@@ -126,7 +126,7 @@ fn unknown_variable(variable: &str, near: Option<Setting>) -> String {
 
 fn parse_file(path: &Path) -> Result<Table, SettingError> {
     let text =
-        std::fs::read_to_string(path).map_err(IoFailure::naming_operation("read the configuration file", path))?;
+        std::fs::read_to_string(path).map_err(IoError::naming_operation("read the configuration file", path))?;
     text.parse().map_err(|problem: toml::de::Error| {
         let line = problem.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
         let reason = problem.message();

@@ -25,7 +25,7 @@ use gather::RawSettings;
 use masked::printable;
 use parse::Parsed;
 
-pub(crate) use failure::{ConfigurationFailure, SettingError};
+pub(crate) use failure::{ConfigurationError, SettingError};
 pub(crate) use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
 pub(crate) use setting::{Origin, Setting};
 

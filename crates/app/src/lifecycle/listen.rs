@@ -9,7 +9,7 @@ use candor_cli::error::CommandFailure;
 /// Failure to bind a listener.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {address}: {source}; stop the program that uses the address, or set {} to another one", .setting.variable())]
-pub(super) struct ListenFailure {
+pub(super) struct ListenError {
     /// The address that could not be bound.
     address: SocketAddr,
     /// The setting that the address came from.
@@ -18,11 +18,11 @@ pub(super) struct ListenFailure {
     source: io::Error,
 }
 
-impl CommandFailure for ListenFailure {}
+impl CommandFailure for ListenError {}
 
 /// Binds a listener and returns it with its address.
-pub(super) fn bind(address: SocketAddr, setting: Setting) -> Result<(TcpListener, SocketAddr), ListenFailure> {
+pub(super) fn bind(address: SocketAddr, setting: Setting) -> Result<(TcpListener, SocketAddr), ListenError> {
     let listener_result = TcpListener::bind(address).and_then(|listener| Ok((listener.local_addr()?, listener)));
-    let (local, listener) = listener_result.map_err(|source| ListenFailure { address, setting, source })?;
+    let (local, listener) = listener_result.map_err(|source| ListenError { address, setting, source })?;
     Ok((listener, local))
 }

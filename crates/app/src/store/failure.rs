@@ -6,7 +6,7 @@ use candor_cli::error::CommandFailure;
 
 /// Failure to use the configured database.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum StoreFailure {
+pub(crate) enum StoreError {
     /// The schema is older than the program.
     #[error(
         "the schema of {database} is older than this program: the database lacks {}; run `candor migrate` first, on \
@@ -62,7 +62,7 @@ pub(crate) enum StoreFailure {
     },
 }
 
-impl CommandFailure for StoreFailure {}
+impl CommandFailure for StoreError {}
 
 /// Names one migration, or the number of several with the first and the last.
 pub(crate) fn shorten(migrations: &[String]) -> String {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use candor_service::context::master_key::WrongKey;
+use candor_service::context::master_key::MasterKeyError;
 
 use crate::config::Config;
 use crate::error::to_command_error;
@@ -10,7 +10,7 @@ use candor_cli::error::{CommandError, CommandFailure};
 
 /// Failure to connect the parts of the service.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum WiringFailure {
+pub(crate) enum WiringError {
     /// `CANDOR_MASTER_KEY` is missing. On PostgreSQL no key is generated, because all instances need the same
     /// one.
     #[error(
@@ -57,17 +57,17 @@ pub(crate) enum WiringFailure {
     Mail(candor_mail::TlsSetupError),
 }
 
-impl WiringFailure {
+impl WiringError {
     /// Converts a master key mismatch into an error that names the database.
-    pub(super) fn wrong_master_key(config: &Config) -> impl FnOnce(WrongKey) -> CommandError {
+    pub(super) fn wrong_master_key(config: &Config) -> impl FnOnce(MasterKeyError) -> CommandError {
         let database = config.database.mask_password();
         move |error| match error {
-            WrongKey::Lacking { .. } | WrongKey::NothingOpens { .. } => {
+            MasterKeyError::Lacking { .. } | MasterKeyError::NothingOpens { .. } => {
                 Self::WrongMasterKey { database, reason: error.to_string() }.into()
             }
-            WrongKey::Failed(error) => to_command_error("compare the master key with the database")(error),
+            MasterKeyError::Failed(error) => to_command_error("compare the master key with the database")(error),
         }
     }
 }
 
-impl CommandFailure for WiringFailure {}
+impl CommandFailure for WiringError {}

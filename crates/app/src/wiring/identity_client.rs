@@ -5,15 +5,15 @@ use std::sync::Arc;
 use candor_identity::{IdentityClient, IdentitySettings};
 use candor_port_identity::IdentityTransport;
 
-use super::failure::WiringFailure;
+use super::failure::WiringError;
 use crate::config::Config;
 
 /// Creates the client with the networks that the operator trusts.
 ///
 /// # Errors
-/// [`WiringFailure::Identity`] for a system without name servers.
-pub(super) fn identity_client(config: &Config) -> Result<Arc<dyn IdentityTransport>, WiringFailure> {
+/// [`WiringError::Identity`] for a system without name servers.
+pub(super) fn identity_client(config: &Config) -> Result<Arc<dyn IdentityTransport>, WiringError> {
     let trusted_networks = config.identity_trusted_networks.clone();
     let settings = IdentitySettings { trusted: trusted_networks, ..IdentitySettings::default() };
-    Ok(Arc::new(IdentityClient::new(settings).map_err(WiringFailure::Identity)?))
+    Ok(Arc::new(IdentityClient::new(settings).map_err(WiringError::Identity)?))
 }

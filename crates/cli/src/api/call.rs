@@ -12,7 +12,7 @@ use url::form_urlencoded;
 use super::field;
 use crate::arguments::{ApiMethod, ApiRequest};
 use crate::error::CommandError;
-use crate::remote::RemoteFailure;
+use crate::remote::RemoteError;
 
 const JSON: &str = "application/json";
 const CSV: &str = "text/csv";
@@ -35,11 +35,11 @@ impl Call {
     /// Checks the arguments, and reads the body.
     ///
     /// # Errors
-    /// [`RemoteFailure::Usage`] if arguments conflict or are invalid; [`CommandError::Io`] if the body cannot be read.
+    /// [`RemoteError::Usage`] if arguments conflict or are invalid; [`CommandError::Io`] if the body cannot be read.
     pub(super) fn new(request: ApiRequest) -> Result<Self, CommandError> {
         let ApiRequest { method, path, query, fields, input, dry_run, idempotency_key } = request;
         let has_body = matches!(method, ApiMethod::Post | ApiMethod::Put | ApiMethod::Patch);
-        let usage = |message: &str| Err(RemoteFailure::Usage(message.to_owned()).into());
+        let usage = |message: &str| Err(RemoteError::Usage(message.to_owned()).into());
         if dry_run && method == ApiMethod::Get {
             return usage("--dry-run is for writes: a GET changes nothing");
         }
@@ -75,12 +75,12 @@ impl Call {
     /// Checks that the method is GET, because only lists have pages.
     ///
     /// # Errors
-    /// [`RemoteFailure::Usage`] for another method.
-    pub(super) fn check_pages(&self) -> Result<(), RemoteFailure> {
+    /// [`RemoteError::Usage`] for another method.
+    pub(super) fn check_pages(&self) -> Result<(), RemoteError> {
         if self.method == Method::GET {
             return Ok(());
         }
-        Err(RemoteFailure::Usage("--paginate is for GET: only lists have pages".to_owned()))
+        Err(RemoteError::Usage("--paginate is for GET: only lists have pages".to_owned()))
     }
 
     /// Creates the HTTP request. With `cursor`, the request reads the page of a list that begins at the cursor, which
@@ -112,14 +112,14 @@ impl fmt::Display for Call {
 }
 
 /// Splits the argument PATH into the path below `/v1` and the query parameters behind `?`.
-fn split_path(path: &str) -> Result<(String, Vec<(String, String)>), RemoteFailure> {
+fn split_path(path: &str) -> Result<(String, Vec<(String, String)>), RemoteError> {
     let (place, query) = path.split_once('?').unwrap_or((path, ""));
     let place = place.trim_start_matches('/');
     let place = place.strip_prefix("v1/").unwrap_or(place);
     let is_odd = |letter: char| letter == '#' || letter.is_whitespace() || letter.is_control();
     if place.is_empty() || place.contains("://") || place.contains(is_odd) {
         let remedy = "expected a path below /v1, such as employees; the URL is that of the profile or --url";
-        return Err(RemoteFailure::Usage(format!("PATH is {path:?}: {remedy}")));
+        return Err(RemoteError::Usage(format!("PATH is {path:?}: {remedy}")));
     }
     Ok((place.to_owned(), form_urlencoded::parse(query.as_bytes()).into_owned().collect()))
 }
@@ -136,7 +136,7 @@ fn read(file: &Path, path: &str) -> Result<(&'static str, Vec<u8>), CommandError
     if path.ends_with("/csv") {
         return Ok((CSV, bytes));
     }
-    let wrong = |error| RemoteFailure::Usage(format!("the body in {} is not JSON: {error}", file.display()));
+    let wrong = |error| RemoteError::Usage(format!("the body in {} is not JSON: {error}", file.display()));
     serde_json::from_slice::<IgnoredAny>(&bytes).map_err(wrong)?;
     Ok((JSON, bytes))
 }

@@ -3,17 +3,17 @@
 use serde_json::{Map, Value};
 
 use crate::arguments::FieldArgument;
-use crate::remote::RemoteFailure;
+use crate::remote::RemoteError;
 
 /// Returns the fields as parameters of a query.
 ///
 /// # Errors
-/// [`RemoteFailure::Usage`] if a value is no text, number or boolean.
-pub(super) fn parameters(fields: Vec<FieldArgument>) -> Result<Vec<(String, String)>, RemoteFailure> {
+/// [`RemoteError::Usage`] if a value is no text, number or boolean.
+pub(super) fn parameters(fields: Vec<FieldArgument>) -> Result<Vec<(String, String)>, RemoteError> {
     let parameter = |FieldArgument { name, value }| match value {
         Value::String(text) => Ok((name, text)),
         Value::Bool(_) | Value::Number(_) => Ok((name, value.to_string())),
-        Value::Null | Value::Array(_) | Value::Object(_) => Err(RemoteFailure::Usage(format!(
+        Value::Null | Value::Array(_) | Value::Object(_) => Err(RemoteError::Usage(format!(
             "the parameter {name} is {value}: a parameter is a text, a number or a boolean; leave {name} out, or give \
              it once for each value"
         ))),
@@ -24,18 +24,18 @@ pub(super) fn parameters(fields: Vec<FieldArgument>) -> Result<Vec<(String, Stri
 /// Returns the fields as a JSON object.
 ///
 /// # Errors
-/// [`RemoteFailure::Usage`] if a name occurs twice, or has brackets as the parameter `filter[status]` has.
-pub(super) fn object(fields: Vec<FieldArgument>) -> Result<Map<String, Value>, RemoteFailure> {
+/// [`RemoteError::Usage`] if a name occurs twice, or has brackets as the parameter `filter[status]` has.
+pub(super) fn object(fields: Vec<FieldArgument>) -> Result<Map<String, Value>, RemoteError> {
     let mut object = Map::new();
     for FieldArgument { name, value } in fields {
         if let Some((outer, _)) = name.split_once('[') {
             let message = format!(
                 "{name} is no member of a body; write an object as {outer}:={{…}}, a list as {outer}:=[…]"
             );
-            return Err(RemoteFailure::Usage(message));
+            return Err(RemoteError::Usage(message));
         }
         if object.contains_key(&name) {
-            return Err(RemoteFailure::Usage(format!("{name} is given twice; write a list as {name}:=[…]")));
+            return Err(RemoteError::Usage(format!("{name} is given twice; write a list as {name}:=[…]")));
         }
         object.insert(name, value);
     }

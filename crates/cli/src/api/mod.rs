@@ -11,7 +11,7 @@ use candor_client::Candor;
 use crate::arguments::ApiArguments;
 use crate::error::CommandError;
 use crate::output::Output;
-use crate::remote::{Account, RemoteFailure};
+use crate::remote::{Account, RemoteError};
 use call::Call;
 use print::{PrintedResponse, Printer};
 
@@ -21,7 +21,7 @@ const AGENT: &str = "candor-api";
 /// Sends the request and prints the response. The body of an error response is printed, too.
 ///
 /// # Errors
-/// [`RemoteFailure`], whose exit status states the class of the failure; [`CommandError::Io`] if the output cannot be
+/// [`RemoteError`], whose exit status states the class of the failure; [`CommandError::Io`] if the output cannot be
 /// written.
 pub(crate) async fn run(api: ApiArguments, output: Output) -> Result<(), CommandError> {
     let printer = Printer::new(api.include, output);
@@ -43,8 +43,8 @@ pub(crate) async fn run(api: ApiArguments, output: Output) -> Result<(), Command
     }
 }
 
-async fn send(candor: &Candor, call: &Call) -> Result<PrintedResponse, RemoteFailure> {
+async fn send(candor: &Candor, call: &Call) -> Result<PrintedResponse, RemoteError> {
     let response =
-        call.request(candor, None).send().await.map_err(RemoteFailure::naming_request(call.to_string()))?;
+        call.request(candor, None).send().await.map_err(RemoteError::naming_request(call.to_string()))?;
     Ok(PrintedResponse { head: Some((response.status, response.headers)), body: response.data.into() })
 }

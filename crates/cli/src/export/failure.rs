@@ -6,7 +6,7 @@ use crate::error::{CommandFailure, FAILURE, WRONG_USAGE};
 
 /// Failure of an export.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ExportFailure {
+pub(super) enum ExportError {
     /// The folder has a complete export already.
     #[error(
         "{} has a complete export; choose another folder, or add --follow to keep it current, or --compact to keep \
@@ -59,14 +59,14 @@ pub(super) enum ExportFailure {
     },
 }
 
-impl ExportFailure {
+impl ExportError {
     /// Creates the failure of a line or an event that cannot be read.
     pub(super) fn unreadable(error: serde_json::Error) -> Self {
         Self::Unreadable(error.to_string())
     }
 }
 
-impl CommandFailure for ExportFailure {
+impl CommandFailure for ExportError {
     fn exit_status(&self) -> u8 {
         match self {
             Self::Interrupted { status, .. } => *status,

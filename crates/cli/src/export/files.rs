@@ -12,7 +12,7 @@ use rustix::fs::OFlags;
 use serde_json::value::RawValue;
 
 use super::cell;
-use super::failure::ExportFailure;
+use super::failure::ExportError;
 use super::manifest::{FileEntry, Manifest, PART};
 use crate::arguments::ExportFormat;
 use crate::error::CommandError;
@@ -43,7 +43,7 @@ impl ExportFiles {
     /// selects the temporary names.
     ///
     /// # Errors
-    /// [`CommandError::Io`]; [`ExportFailure::DamagedFile`] if a file is shorter than listed.
+    /// [`CommandError::Io`]; [`ExportError::DamagedFile`] if a file is shorter than listed.
     pub(super) fn open(folder: &Path, manifest: &Manifest, is_part: bool) -> Result<Self, CommandError> {
         let mut by_type = BTreeMap::new();
         let resources = manifest.resources().map(|resource| (resource.word(), resource.line_type()));
@@ -58,12 +58,12 @@ impl ExportFiles {
     /// Appends a row of this type. Rows of other types are ignored.
     ///
     /// # Errors
-    /// [`CommandError::Io`]; [`ExportFailure::Unreadable`] if the row is no object.
+    /// [`CommandError::Io`]; [`ExportError::Unreadable`] if the row is no object.
     pub(super) fn append(&mut self, kind: &str, row: &RawValue) -> Result<(), CommandError> {
         let Some(file) = self.by_type.get_mut(kind) else { return Ok(()) };
         let text = match self.format {
             ExportFormat::Ndjson => format!("{}\n", row.get()),
-            ExportFormat::Csv => cell::write(row, &mut file.entry.columns).map_err(ExportFailure::unreadable)?,
+            ExportFormat::Csv => cell::write(row, &mut file.entry.columns).map_err(ExportError::unreadable)?,
         };
         file.append(&text)
     }
@@ -107,7 +107,7 @@ impl OpenFile {
         let size = file.metadata().map_err(CommandError::io("read", &path))?.len();
         if size < entry.bytes {
             let reason = format!("the file has {size} bytes instead of {}", entry.bytes);
-            return Err(ExportFailure::DamagedFile { path, reason }.into());
+            return Err(ExportError::DamagedFile { path, reason }.into());
         }
         file.set_len(entry.bytes).map_err(CommandError::io("write", &path))?;
         let digest = digest_of(&file).map_err(CommandError::io("read", &path))?;

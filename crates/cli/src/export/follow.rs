@@ -9,7 +9,7 @@ use super::files::ExportFiles;
 use super::manifest::Manifest;
 use super::removal;
 use crate::error::CommandError;
-use crate::remote::RemoteFailure;
+use crate::remote::RemoteError;
 
 /// Follows the feed from the cursor of the manifest, without an end. With `folds`, files that are written anew keep
 /// only one line of each id.
@@ -25,7 +25,7 @@ pub(super) async fn run(
     let mut files = ExportFiles::open(folder, &manifest, false)?;
     let mut changes = candor.changes(ChangesOptions::new().cursor(manifest.cursor.clone()));
     loop {
-        let batch = changes.next().await.map_err(RemoteFailure::naming_request("follow the events"))?;
+        let batch = changes.next().await.map_err(RemoteError::naming_request("follow the events"))?;
         for row in &batch.upserts {
             files.append(row.row_type, &row.data)?;
         }

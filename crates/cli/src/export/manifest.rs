@@ -11,7 +11,7 @@ use candor_domain::fields::StringEnum;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::failure::ExportFailure;
+use super::failure::ExportError;
 use super::files::REMOVED;
 use crate::arguments::ExportFormat;
 use crate::error::CommandError;
@@ -56,7 +56,7 @@ impl Manifest {
     /// Reads the manifest of a complete export, if there is one.
     ///
     /// # Errors
-    /// [`CommandError::Io`]; [`ExportFailure::DamagedFile`].
+    /// [`CommandError::Io`]; [`ExportError::DamagedFile`].
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, CommandError> {
         let path = folder.join(MANIFEST);
         read::<Self>(&path)?.map(|manifest| manifest.check_names(&path)).transpose()
@@ -74,7 +74,7 @@ impl Manifest {
             true => Ok(self),
             false => {
                 let reason = "the manifest names other files than those of an export".to_owned();
-                Err(ExportFailure::DamagedFile { path: path.to_owned(), reason }.into())
+                Err(ExportError::DamagedFile { path: path.to_owned(), reason }.into())
             }
         }
     }
@@ -143,7 +143,7 @@ impl UnfinishedExport {
     /// Reads the state of an unfinished export, if there is one.
     ///
     /// # Errors
-    /// [`CommandError::Io`]; [`ExportFailure::DamagedFile`].
+    /// [`CommandError::Io`]; [`ExportError::DamagedFile`].
     pub(super) fn read(folder: &Path) -> Result<Option<Self>, CommandError> {
         let path = folder.join(UNFINISHED);
         let Some(partial_export) = read::<Self>(&path)? else { return Ok(None) };
@@ -185,7 +185,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, CommandError> {
         read => read.map_err(CommandError::io("read", path))?,
     };
     let to_error =
-        |error: serde_json::Error| ExportFailure::DamagedFile { path: path.to_owned(), reason: error.to_string() };
+        |error: serde_json::Error| ExportError::DamagedFile { path: path.to_owned(), reason: error.to_string() };
     Ok(Some(serde_json::from_slice(&text).map_err(to_error)?))
 }
 

@@ -24,8 +24,8 @@ use crate::arguments::{ExportCommand, ExportFormat};
 use crate::error::CommandError;
 use crate::output::{Output, table};
 use crate::private_file;
-use crate::remote::{Account, RemoteFailure};
-use failure::ExportFailure;
+use crate::remote::{Account, RemoteError};
+use failure::ExportError;
 use files::ExportFiles;
 use manifest::{Manifest, UnfinishedExport};
 
@@ -53,7 +53,7 @@ struct Line<'a> {
 ///
 /// # Errors
 /// A service that does not answer or refuses; a folder that has another export, is in use, or can be written by other
-/// users; damaged files; [`ExportFailure::Interrupted`] by a signal.
+/// users; damaged files; [`ExportError::Interrupted`] by a signal.
 pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), CommandError> {
     let listen = |kind| signal(kind).map_err(CommandError::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
@@ -62,7 +62,7 @@ pub(crate) async fn run(command: ExportCommand, output: Output) -> Result<(), Co
     let interruption = |signal, status| {
         // A signal is the normal end of a command that follows the feed, because the feed has no end.
         let is_following = follows && Manifest::read(&folder).is_ok_and(|manifest| manifest.is_some());
-        if is_following { Ok(()) } else { Err(ExportFailure::Interrupted { signal, status }.into()) }
+        if is_following { Ok(()) } else { Err(ExportError::Interrupted { signal, status }.into()) }
     };
     tokio::select! {
         done = &mut work => done,
@@ -76,7 +76,7 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Command
     let folder = &*command.out;
     private_file::create_folder(folder).map_err(CommandError::io("create", folder))?;
     if private_file::open_to_others(folder) & WRITABLE_BY_OTHERS != 0 {
-        return Err(ExportFailure::OpenFolder(folder.to_owned()).into());
+        return Err(ExportError::OpenFolder(folder.to_owned()).into());
     }
     let _lock = lock(folder)?;
     let mut resources = command.resources;
@@ -94,15 +94,15 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Command
     }
     let mut manifest = match Manifest::read(folder)? {
         Some(_) if !command.follow && !command.compact => {
-            return Err(ExportFailure::Complete(folder.to_owned()).into());
+            return Err(ExportError::Complete(folder.to_owned()).into());
         }
         Some(manifest) if manifest.is_of(&resources, command.format) => manifest,
-        Some(_) => return Err(ExportFailure::OtherExport(folder.to_owned()).into()),
+        Some(_) => return Err(ExportError::OtherExport(folder.to_owned()).into()),
         None => {
             let partial_export = UnfinishedExport::read(folder)?
                 .unwrap_or_else(|| UnfinishedExport::new(&resources, command.format));
             if !partial_export.manifest.is_of(&resources, command.format) {
-                return Err(ExportFailure::OtherExport(folder.to_owned()).into());
+                return Err(ExportError::OtherExport(folder.to_owned()).into());
             }
             let manifest = export(&candor, folder, partial_export, output).await?;
             report(&manifest, output)?;
@@ -117,13 +117,13 @@ async fn carry_out(command: ExportCommand, output: Output) -> Result<(), Command
 
 /// Refuses a choice of resources without the further resources that tell which of the chosen rows are about an
 /// erased person.
-fn require_all_for_removals(resources: &[ExportedResource]) -> Result<(), ExportFailure> {
+fn require_all_for_removals(resources: &[ExportedResource]) -> Result<(), ExportError> {
     let words = |all: Vec<ExportedResource>| all.iter().map(|one| one.word()).collect::<Vec<_>>().join(",");
     for resource in resources {
         let missing: Vec<_> =
             resource.depends_on().iter().filter(|other| !resources.contains(other)).copied().collect();
         if !missing.is_empty() {
-            return Err(ExportFailure::MissingResources { resource: resource.word(), missing: words(missing) });
+            return Err(ExportError::MissingResources { resource: resource.word(), missing: words(missing) });
         }
     }
     Ok(())
@@ -134,7 +134,7 @@ fn lock(folder: &Path) -> Result<File, CommandError> {
     let folder_file = File::open(folder).map_err(CommandError::io("open", folder))?;
     match folder_file.try_lock() {
         Ok(()) => Ok(folder_file),
-        Err(TryLockError::WouldBlock) => Err(ExportFailure::InUse(folder.to_owned()).into()),
+        Err(TryLockError::WouldBlock) => Err(ExportError::InUse(folder.to_owned()).into()),
         Err(TryLockError::Error(error)) => Err(CommandError::io("lock", folder)(error)),
     }
 }
@@ -157,9 +157,9 @@ async fn export(
             .resources(unfinished.manifest.resources().map(|resource| resource.word().to_owned()))
             .cursor(unfinished.cursor.clone());
         let mut lines = candor.export(options);
-        let to_error = |error| RemoteFailure::naming_request("export")(error);
+        let to_error = |error| RemoteError::naming_request("export")(error);
         while let Some(text) = lines.next_text().await.map_err(to_error)? {
-            let line: Line<'_> = serde_json::from_slice(&text).map_err(ExportFailure::unreadable)?;
+            let line: Line<'_> = serde_json::from_slice(&text).map_err(ExportError::unreadable)?;
             if let Some(row) = line.data {
                 files.append(&line.kind, row)?;
                 progress.inc(1);

@@ -11,7 +11,7 @@ use candor_domain::fields::StringEnum;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::failure::ExportFailure;
+use super::failure::ExportError;
 use super::files::{ExportFiles, REMOVED};
 use super::manifest::{FileEntry, Manifest, UnfinishedExport};
 use super::{ExportFormat, cell};
@@ -145,7 +145,7 @@ impl OldFile<'_> {
     ) -> Result<(), CommandError> {
         let file = File::open(self.path).map_err(CommandError::io("read", self.path))?;
         let to_error =
-            |reason: String| CommandError::from(ExportFailure::DamagedFile { path: self.path.to_owned(), reason });
+            |reason: String| CommandError::from(ExportError::DamagedFile { path: self.path.to_owned(), reason });
         match self.format {
             ExportFormat::Ndjson => {
                 for (number, line) in (0..).zip(BufReader::new(file).lines()) {
@@ -170,8 +170,8 @@ impl OldFile<'_> {
         match self.format {
             ExportFormat::Ndjson => Ok(format!("{value}\n")),
             ExportFormat::Csv => {
-                let row = RawValue::from_string(value.to_string()).map_err(ExportFailure::unreadable)?;
-                Ok(cell::write(&row, &mut self.entry.columns.clone()).map_err(ExportFailure::unreadable)?)
+                let row = RawValue::from_string(value.to_string()).map_err(ExportError::unreadable)?;
+                Ok(cell::write(&row, &mut self.entry.columns.clone()).map_err(ExportError::unreadable)?)
             }
         }
     }

@@ -8,7 +8,7 @@ use crate::output::count_noun;
 
 /// Failure of an import.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ImportFailure {
+pub(super) enum ImportError {
     /// The file to import is not a valid file of people.
     #[error("cannot import {}: {reason}; correct the file and try again", .path.display())]
     NotAFileOfPeople {
@@ -51,7 +51,7 @@ pub(super) enum ImportFailure {
     },
 }
 
-impl CommandFailure for ImportFailure {
+impl CommandFailure for ImportError {
     fn exit_status(&self) -> u8 {
         if let Self::Interrupted { status, .. } = self { *status } else { FAILURE }
     }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::Duration;
 
-use candor_people_csv::{MAX_BYTES, MAX_ROWS, Split, UnreadableFile, split};
+use candor_people_csv::{CsvFileError, MAX_BYTES, MAX_ROWS, Split, split};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{MissedTickBehavior, interval};
@@ -22,7 +22,7 @@ use crate::arguments::Import;
 use crate::error::CommandError;
 use crate::output::Output;
 use crate::remote::Account;
-use failure::ImportFailure;
+use failure::ImportError;
 use progress::Progress;
 use send::Connection;
 
@@ -34,8 +34,8 @@ const WATCH: Duration = Duration::from_millis(250);
 /// Imports a file and reports the result, also after a failure.
 ///
 /// # Errors
-/// A file that cannot be read, a service that does not answer or refuses; [`ImportFailure::RowsFailed`] if rows
-/// failed; [`ImportFailure::Interrupted`] by a signal.
+/// A file that cannot be read, a service that does not answer or refuses; [`ImportError::RowsFailed`] if rows
+/// failed; [`ImportError::Interrupted`] by a signal.
 pub(crate) async fn run(import: Import, output: Output) -> Result<(), CommandError> {
     let dry_run = import.dry_run;
     let progress = Progress::new(dry_run, output);
@@ -43,7 +43,7 @@ pub(crate) async fn run(import: Import, output: Output) -> Result<(), CommandErr
     progress.say_what_was_done(output, import_result.as_ref().err())?;
     match import_result? {
         0 => Ok(()),
-        failed => Err(ImportFailure::RowsFailed { failed, dry_run }.into()),
+        failed => Err(ImportError::RowsFailed { failed, dry_run }.into()),
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) async fn run(import: Import, output: Output) -> Result<(), CommandErr
 async fn import_until_signal(import: Import, progress: &Progress) -> Result<usize, CommandError> {
     let listen = |kind| signal(kind).map_err(CommandError::io("listen", "for signals"));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
-    let interruption = |signal, status| ImportFailure::Interrupted { signal, status, outcome: progress.outcome() };
+    let interruption = |signal, status| ImportError::Interrupted { signal, status, outcome: progress.outcome() };
     let mut work = pin!(carry_out(import, progress));
     let mut watch = interval(WATCH);
     watch.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -74,12 +74,11 @@ async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Command
     }
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {
-        let answer =
-            connection.send(part, number, progress).await.map_err(|reason| ImportFailure::NotImported {
-                url: connection.address().to_owned(),
-                reason: reason.trim_end_matches('.').to_owned(),
-                outcome: progress.outcome(),
-            })?;
+        let answer = connection.send(part, number, progress).await.map_err(|reason| ImportError::NotImported {
+            url: connection.address().to_owned(),
+            reason: reason.trim_end_matches('.').to_owned(),
+            outcome: progress.outcome(),
+        })?;
         progress.record_answer(number, part, answer);
     }
     Ok(progress.count_failed())
@@ -91,7 +90,7 @@ async fn read_parts(file: PathBuf, ignored: Vec<String>) -> Result<(Split, Optio
     let work = spawn_blocking(move || {
         let (bytes, separators) = separator::with_commas(read(&file)?);
         let mut parts = split(&bytes, MAX_ROWS, MAX_BYTES).map_err(|error| unreadable(&file, error))?;
-        parts.ignore_columns(&ignored).map_err(|problems| unreadable(&file, UnreadableFile::Invalid(problems)))?;
+        parts.ignore_columns(&ignored).map_err(|problems| unreadable(&file, CsvFileError::Invalid(problems)))?;
         Ok((parts, separators))
     });
     let defect = |error: JoinError| CommandError::Defect { what: "read the file", reason: error.to_string() };
@@ -107,14 +106,14 @@ fn read(file: &Path) -> Result<Vec<u8>, CommandError> {
     Ok(bytes)
 }
 
-fn unreadable(file: &Path, reason: UnreadableFile) -> ImportFailure {
+fn unreadable(file: &Path, reason: CsvFileError) -> ImportError {
     let reason = match reason {
-        UnreadableFile::Malformed(message) => message,
-        UnreadableFile::Invalid(problems) => {
+        CsvFileError::Malformed(message) => message,
+        CsvFileError::Invalid(problems) => {
             let each = problems.as_slice().iter().map(|problem| format!("{} {}", problem.field, problem.message));
             each.collect::<Vec<_>>().join(", ")
         }
     };
     let path = if file.as_os_str() == STANDARD_INPUT { Path::new("standard input") } else { file };
-    ImportFailure::NotAFileOfPeople { path: path.to_owned(), reason: reason.trim_end_matches('.').to_owned() }
+    ImportError::NotAFileOfPeople { path: path.to_owned(), reason: reason.trim_end_matches('.').to_owned() }
 }

@@ -27,7 +27,7 @@ use url::Url;
 
 use crate::error::CommandError;
 use crate::output::tell;
-use crate::remote::{Account, ApiKey, Profile, RemoteFailure};
+use crate::remote::{Account, ApiKey, Profile, RemoteError};
 
 /// Time limit of a sign-in, the same as in the service.
 const SIGN_IN_LIMIT: Duration = Duration::from_secs(600);
@@ -67,7 +67,7 @@ const OPENED_TWICE: &str = "opened_twice";
 
 /// Result of a sign-in, as the redirect brings it.
 #[derive(Debug, PartialEq, Eq)]
-enum Answer {
+enum SignInResult {
     /// The code, which the service exchanges for the session.
     Code(String),
     /// The reason of a refusal: that of the service, or [`OPENED_TWICE`].
@@ -83,10 +83,10 @@ struct Exchange {
 /// Signs a person in at the service, and returns the key of the session.
 ///
 /// # Errors
-/// [`RemoteFailure`] if the URL is not usable, the sign-in is refused or takes too long, or the code is not exchanged;
+/// [`RemoteError`] if the URL is not usable, the sign-in is refused or takes too long, or the code is not exchanged;
 /// [`CommandError::Io`] if this machine has no free port.
 pub(super) async fn sign_in(url: &str, may_be_insecure: bool, agent: &str) -> Result<ApiKey, CommandError> {
-    let account = |key: &str| -> Result<Account, RemoteFailure> {
+    let account = |key: &str| -> Result<Account, RemoteError> {
         let profile = Profile { url: url.to_owned(), key: ApiKey::parse(key)?, is_session: true };
         Ok(Account::new(profile, may_be_insecure))
     };
@@ -98,15 +98,15 @@ pub(super) async fn sign_in(url: &str, may_be_insecure: bool, agent: &str) -> Re
     let opening = Arc::new(Opening::new(attempt.address(url, port))?);
     show(&opening, port, &attempt.shown_code());
     let answer = timeout(SIGN_IN_LIMIT, wait_for_redirect(&listener, &attempt.state, &opening)).await;
-    let code = match answer.map_err(|_| RemoteFailure::SignInTimeout)? {
-        Answer::Code(code) => code,
-        Answer::Refusal(reason) => return Err(RemoteFailure::SignInRefused(explain(&reason)).into()),
+    let code = match answer.map_err(|_| RemoteError::SignInTimeout)? {
+        SignInResult::Code(code) => code,
+        SignInResult::Refusal(reason) => return Err(RemoteError::SignInRefused(explain(&reason)).into()),
     };
     let body = json!({"code": code, "verifier": attempt.verifier.expose()});
     let candor = account(&code)?.client(agent)?;
     let answer = candor.request(Method::POST, "portal-links/exchange").json(&body).send().await;
     let exchange = answer.and_then(|response| response.json::<Exchange>());
-    let exchange = exchange.map_err(RemoteFailure::naming_request(format!("sign in at {url}")))?.data;
+    let exchange = exchange.map_err(RemoteError::naming_request(format!("sign in at {url}")))?.data;
     Ok(ApiKey::parse(&exchange.key)?)
 }
 
@@ -170,7 +170,7 @@ fn show(opening: &Opening, port: u16, code: &str) {
 }
 
 /// Waits for the redirect of this sign-in. Connections are served concurrently, because browsers open spare ones.
-async fn wait_for_redirect(listener: &TcpListener, state: &str, opening: &Arc<Opening>) -> Answer {
+async fn wait_for_redirect(listener: &TcpListener, state: &str, opening: &Arc<Opening>) -> SignInResult {
     let (sender, mut answers) = mpsc::channel(1);
     loop {
         tokio::select! {
@@ -188,7 +188,7 @@ async fn wait_for_redirect(listener: &TcpListener, state: &str, opening: &Arc<Op
 }
 
 /// Answers one request. Returns the result of the sign-in if the request is its redirect.
-async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Result<Option<Answer>> {
+async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Result<Option<SignInResult>> {
     let mut head = vec![];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         if head.len() > MAX_HEAD || stream.read_buf(&mut head).await? == 0 {
@@ -197,16 +197,16 @@ async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Res
     }
     let is_opening = opening.is_asked(&head);
     let answer = if is_opening && opening.is_opened.swap(true, Ordering::SeqCst) {
-        Some(Answer::Refusal(OPENED_TWICE.to_owned()))
+        Some(SignInResult::Refusal(OPENED_TWICE.to_owned()))
     } else {
         read_redirect(&head, state)
     };
     let mut location = String::new();
     let (status, text) = match &answer {
-        Some(Answer::Code(_)) => {
+        Some(SignInResult::Code(_)) => {
             ("200 OK", "You are signed in. The command line goes on, and you can close this page.")
         }
-        Some(Answer::Refusal(_)) => ("200 OK", "The sign-in was refused. The command line says why."),
+        Some(SignInResult::Refusal(_)) => ("200 OK", "The sign-in was refused. The command line says why."),
         None if is_opening => {
             location = format!("Location: {}\r\n", opening.address);
             ("303 See Other", "The sign-in begins on the next page.")
@@ -228,7 +228,7 @@ async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Res
 }
 
 /// Reads the redirect: a GET of `/` with the state of this sign-in, and a code or an error.
-fn read_redirect(head: &[u8], state: &str) -> Option<Answer> {
+fn read_redirect(head: &[u8], state: &str) -> Option<SignInResult> {
     let line = std::str::from_utf8(head).ok()?.lines().next()?;
     let target = line.strip_prefix("GET ")?.split(' ').next()?;
     let url = Url::parse("http://127.0.0.1").ok()?.join(target).ok()?;
@@ -239,7 +239,7 @@ fn read_redirect(head: &[u8], state: &str) -> Option<Answer> {
     if url.path() != "/" || hash(&value("state")?) != hash(state) {
         return None;
     }
-    value("code").map(Answer::Code).or_else(|| value("error").map(Answer::Refusal))
+    value("code").map(SignInResult::Code).or_else(|| value("error").map(SignInResult::Refusal))
 }
 
 /// Returns the cause of a refusal with its remedy.
@@ -300,9 +300,9 @@ mod tests {
     #[test]
     fn only_the_redirect_with_the_state_is_an_answer() {
         let answer_to = |line: &str| read_redirect(format!("{line}\r\nHost: 127.0.0.1\r\n\r\n").as_bytes(), STATE);
-        let code = Answer::Code("cdr_link_a".to_owned());
+        let code = SignInResult::Code("cdr_link_a".to_owned());
         assert_eq!(answer_to(&format!("GET /?code=cdr_link_a&state={STATE} HTTP/1.1")), Some(code));
-        let refusal = Answer::Refusal("denied".to_owned());
+        let refusal = SignInResult::Refusal("denied".to_owned());
         assert_eq!(answer_to(&format!("GET /?error=denied&state={STATE} HTTP/1.1")), Some(refusal));
         for line in [
             "GET /?code=cdr_link_a HTTP/1.1".to_owned(),
@@ -331,7 +331,7 @@ mod tests {
         };
         let opening = Arc::new(Opening::new("https://feedback.example.com/console/".to_owned()).unwrap());
         let (answer, (foreign, own)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
-        assert_eq!(answer, Answer::Code("cdr_link_own".to_owned()));
+        assert_eq!(answer, SignInResult::Code("cdr_link_own".to_owned()));
         assert!(foreign.starts_with("HTTP/1.1 404 ") && !foreign.contains("cdr_link"), "{foreign}");
         assert!(own.starts_with("HTTP/1.1 200 ") && own.contains("no-store"), "{own}");
     }
@@ -350,6 +350,6 @@ mod tests {
             "{first}"
         );
         assert!(!second.contains("Location"), "{second}");
-        assert_eq!(answer, Answer::Refusal(OPENED_TWICE.to_owned()));
+        assert_eq!(answer, SignInResult::Refusal(OPENED_TWICE.to_owned()));
     }
 }

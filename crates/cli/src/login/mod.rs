@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::arguments::Login;
 use crate::error::CommandError;
 use crate::output::{Output, printable, table};
-use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteFailure, variable};
+use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteError, variable};
 
 /// Name of the command in `User-Agent`.
 const AGENT: &str = "candor-login";
@@ -21,7 +21,7 @@ const PROMPT: &str = "API key: ";
 /// Nothing is stored if the service refuses the key.
 ///
 /// # Errors
-/// [`RemoteFailure`] if the key is malformed, the sign-in is refused or the service does not accept the key;
+/// [`RemoteError`] if the key is malformed, the sign-in is refused or the service does not accept the key;
 /// [`CommandError::Io`] if the key cannot be read or the profiles cannot be written.
 pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError> {
     let path = Profiles::path(variable)?;
@@ -37,7 +37,7 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError
     let candor = Account::new(profile.clone(), login.insecure).client(AGENT)?;
     let answer = candor.request(Method::GET, "me").send().await;
     let me = answer.and_then(|response| response.json::<Me>());
-    let me = me.map_err(RemoteFailure::naming_request(format!("log in to {url}")))?.data;
+    let me = me.map_err(RemoteError::naming_request(format!("log in to {url}")))?.data;
     profiles.insert(&login.profile, profile);
     profiles.write(&path)?;
     let object = json!({
@@ -56,7 +56,7 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError
 /// answer.
 ///
 /// # Errors
-/// [`RemoteFailure`] if no profile has the name, the file of profiles is malformed or open to other users, or the
+/// [`RemoteError`] if no profile has the name, the file of profiles is malformed or open to other users, or the
 /// session cannot be ended; [`CommandError::Io`] if the profiles cannot be read or written.
 pub(crate) async fn log_out(name: &ProfileName, output: Output) -> Result<(), CommandError> {
     let path = Profiles::path(variable)?;
@@ -73,21 +73,21 @@ pub(crate) async fn log_out(name: &ProfileName, output: Output) -> Result<(), Co
 }
 
 /// Ends the session of a profile. A session that has ended already is no failure.
-async fn end_session(profile: Profile) -> Result<(), RemoteFailure> {
+async fn end_session(profile: Profile) -> Result<(), RemoteError> {
     let url = profile.url.clone();
     // The login has accepted the URL, with --insecure or without.
     let candor = Account::new(profile, true).client(AGENT)?;
     let answer = candor.request(Method::POST, "sign-in/logout").send().await;
     match answer {
         Err(error) if error.api().is_some_and(|api| api.status == StatusCode::UNAUTHORIZED) => Ok(()),
-        answer => answer.map(drop).map_err(RemoteFailure::naming_request(format!("end the session at {url}"))),
+        answer => answer.map(drop).map_err(RemoteError::naming_request(format!("end the session at {url}"))),
     }
 }
 
 /// Prints the names and URLs of the profiles.
 ///
 /// # Errors
-/// [`RemoteFailure`] if the file of profiles is malformed or open to other users; [`CommandError::Io`] if the
+/// [`RemoteError`] if the file of profiles is malformed or open to other users; [`CommandError::Io`] if the
 /// profiles cannot be read.
 pub(crate) fn list(output: Output) -> Result<(), CommandError> {
     let profiles = Profiles::read(&Profiles::path(variable)?)?;

@@ -4,7 +4,7 @@ use candor_client::{Candor, ClientBuilder, Error as ClientError};
 use clap::Args;
 use url::{Host, Url};
 
-use super::{ApiKey, Profile, ProfileName, Profiles, RemoteFailure};
+use super::{ApiKey, Profile, ProfileName, Profiles, RemoteError};
 use crate::error::CommandError;
 
 /// Environment variable with the API key, because command lines are visible to all users of the machine.
@@ -47,7 +47,7 @@ impl Account {
     /// Finds the account: the flags come first, then `CANDOR_API_KEY` with `CANDOR_URL`, then the profile.
     ///
     /// # Errors
-    /// [`RemoteFailure`] if there is none, or only a URL or a key; [`CommandError::Io`] if the profiles cannot be read.
+    /// [`RemoteError`] if there is none, or only a URL or a key; [`CommandError::Io`] if the profiles cannot be read.
     pub(crate) fn find(choice: AccountChoice) -> Result<Self, CommandError> {
         let may_be_insecure = choice.insecure;
         let profile = match choice.source(variable)? {
@@ -65,8 +65,8 @@ impl Account {
     /// Creates a client of the service.
     ///
     /// # Errors
-    /// [`RemoteFailure::Usage`] if the URL is not the address of a service; [`RemoteFailure::PlainHttp`].
-    pub(crate) fn client(&self, name: &str) -> Result<Candor, RemoteFailure> {
+    /// [`RemoteError::Usage`] if the URL is not the address of a service; [`RemoteError::PlainHttp`].
+    pub(crate) fn client(&self, name: &str) -> Result<Candor, RemoteError> {
         self.client_with(name, |builder| builder)
     }
 
@@ -78,15 +78,15 @@ impl Account {
         &self,
         name: &str,
         set: impl FnOnce(ClientBuilder) -> ClientBuilder,
-    ) -> Result<Candor, RemoteFailure> {
+    ) -> Result<Candor, RemoteError> {
         let Profile { url, key, .. } = &self.profile;
         let client = set(Candor::builder().api_key(key.secret()).base_url(url).user_agent(name));
-        let wrong = |error: ClientError| RemoteFailure::Usage(error.to_string().trim_end_matches('.').to_owned());
+        let wrong = |error: ClientError| RemoteError::Usage(error.to_string().trim_end_matches('.').to_owned());
         // The client is built before the next check, because `build` refuses a URL with a password, which no
         // message may show.
         let client = client.build().map_err(wrong)?;
         if !self.may_be_insecure && is_plain_and_remote(url) {
-            return Err(RemoteFailure::PlainHttp(url.clone()));
+            return Err(RemoteError::PlainHttp(url.clone()));
         }
         Ok(client)
     }
@@ -115,11 +115,11 @@ fn is_plain_and_remote(url: &str) -> bool {
 }
 
 impl AccountChoice {
-    fn source(self, variable: impl Fn(&str) -> Option<String>) -> Result<Source, RemoteFailure> {
+    fn source(self, variable: impl Fn(&str) -> Option<String>) -> Result<Source, RemoteError> {
         if let Some(name) = self.profile {
             return Ok(Source::Stored(name));
         }
-        let half = |given, missing| Err(RemoteFailure::HalfAnAccount { given, missing });
+        let half = |given, missing| Err(RemoteError::HalfAnAccount { given, missing });
         let url_origin = if self.url.is_some() { "--url" } else { URL };
         match (variable(API_KEY), self.url.or_else(|| variable(URL))) {
             (Some(key), Some(url)) => Ok(Source::Environment(Profile::with_key(url, ApiKey::parse(&key)?))),
@@ -127,7 +127,7 @@ impl AccountChoice {
             (None, Some(_)) => half(url_origin, API_KEY),
             (None, None) => match variable(PROFILE) {
                 Some(name) => {
-                    let wrong = |reason| RemoteFailure::Usage(format!("{PROFILE} is {name:?}: {reason}"));
+                    let wrong = |reason| RemoteError::Usage(format!("{PROFILE} is {name:?}: {reason}"));
                     name.parse().map(Source::Stored).map_err(wrong)
                 }
                 None => Ok(Source::Stored(ProfileName::default())),
@@ -186,7 +186,7 @@ mod tests {
     fn key_goes_over_plain_http_to_this_machine_only() {
         let is_refused = |url: &str, may_be_insecure| {
             let profile = Profile::with_key(url.to_owned(), ApiKey::parse("cdr_live_a").unwrap());
-            matches!(Account::new(profile, may_be_insecure).client("test"), Err(RemoteFailure::PlainHttp(_)))
+            matches!(Account::new(profile, may_be_insecure).client("test"), Err(RemoteError::PlainHttp(_)))
         };
         let remote =
             ["http://candor.example.com", "HTTP://candor.example.com:8080", "http://10.0.0.1", "http://[fd00::1]"];

@@ -5,7 +5,7 @@ use std::fmt;
 use candor_client::Secret;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::RemoteFailure;
+use super::RemoteError;
 
 /// Prefix of every API key.
 const PREFIX: &str = "cdr_";
@@ -20,12 +20,12 @@ impl ApiKey {
     /// Reads a key. Spaces and line ends around it are ignored.
     ///
     /// # Errors
-    /// [`RemoteFailure::MalformedKey`] if the text is no API key.
-    pub(crate) fn parse(text: &str) -> Result<Self, RemoteFailure> {
+    /// [`RemoteError::MalformedKey`] if the text is no API key.
+    pub(crate) fn parse(text: &str) -> Result<Self, RemoteError> {
         let text = text.trim();
         let rest = text.strip_prefix(PREFIX).unwrap_or_default();
         let is_key = !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if is_key { Ok(Self(Secret::from(text))) } else { Err(RemoteFailure::MalformedKey) }
+        if is_key { Ok(Self(Secret::from(text))) } else { Err(RemoteError::MalformedKey) }
     }
 
     /// Returns `true` for a key of a test data set.

@@ -20,7 +20,7 @@ const NO_RESPONSE: u8 = 6;
 
 /// Failure of a command that calls a service.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RemoteFailure {
+pub(crate) enum RemoteError {
     /// The flags do not go together, or an argument has an invalid form.
     #[error("{0}; see `candor help`")]
     Usage(String),
@@ -89,7 +89,7 @@ pub(crate) enum RemoteFailure {
     },
 }
 
-impl RemoteFailure {
+impl RemoteError {
     /// Converts an error of the client library into one that names the request.
     pub(crate) fn naming_request(request: impl Into<String>) -> impl FnOnce(ClientError) -> Self {
         let request = request.into();
@@ -102,7 +102,7 @@ impl RemoteFailure {
     }
 }
 
-impl CommandFailure for RemoteFailure {
+impl CommandFailure for RemoteError {
     fn exit_status(&self) -> u8 {
         match self {
             Self::Usage(_)
@@ -177,7 +177,7 @@ mod tests {
     fn unknown_profile_lists_the_stored_ones() {
         let failure = |known: &[&str]| {
             let profile_names = known.iter().map(|&name| name.to_owned()).collect();
-            RemoteFailure::UnknownProfile { name: "stage".parse().unwrap(), known: profile_names }.to_string()
+            RemoteError::UnknownProfile { name: "stage".parse().unwrap(), known: profile_names }.to_string()
         };
         assert!(
             failure(&[])
@@ -188,9 +188,9 @@ mod tests {
 
     #[test]
     fn local_failures_have_the_status_of_wrong_usage_or_1() {
-        assert_eq!(RemoteFailure::MalformedKey.exit_status(), WRONG_USAGE);
-        assert_eq!(RemoteFailure::OpenToOthers(PathBuf::new()).exit_status(), 1);
+        assert_eq!(RemoteError::MalformedKey.exit_status(), WRONG_USAGE);
+        assert_eq!(RemoteError::OpenToOthers(PathBuf::new()).exit_status(), 1);
         let settings = ClientError::Settings("x".to_owned());
-        assert_eq!(RemoteFailure::naming_request("GET /me")(settings).exit_status(), 1);
+        assert_eq!(RemoteError::naming_request("GET /me")(settings).exit_status(), 1);
     }
 }

@@ -7,5 +7,5 @@ mod profiles;
 
 pub(crate) use account::{API_KEY, Account, AccountChoice, variable};
 pub(crate) use api_key::ApiKey;
-pub(crate) use failure::RemoteFailure;
+pub(crate) use failure::RemoteError;
 pub(crate) use profiles::{Profile, ProfileName, Profiles};

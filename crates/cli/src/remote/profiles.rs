@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ApiKey, RemoteFailure};
+use super::{ApiKey, RemoteError};
 use crate::error::CommandError;
 use crate::private_file;
 
@@ -88,31 +88,31 @@ impl Profiles {
     /// Returns the path of the file: below `XDG_CONFIG_HOME`, or else below `.config` of the home folder.
     ///
     /// # Errors
-    /// [`RemoteFailure::NoConfigurationFolder`] if neither variable names a folder.
-    pub(crate) fn path(variable: impl Fn(&str) -> Option<String>) -> Result<PathBuf, RemoteFailure> {
+    /// [`RemoteError::NoConfigurationFolder`] if neither variable names a folder.
+    pub(crate) fn path(variable: impl Fn(&str) -> Option<String>) -> Result<PathBuf, RemoteError> {
         let folder = |name| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let folder = folder("XDG_CONFIG_HOME").or_else(|| Some(folder("HOME")?.join(".config")));
-        folder.map(|folder| folder.join(FILE)).ok_or(RemoteFailure::NoConfigurationFolder)
+        folder.map(|folder| folder.join(FILE)).ok_or(RemoteError::NoConfigurationFolder)
     }
 
     /// Reads the file. A missing file counts as one without profiles.
     ///
     /// # Errors
-    /// [`RemoteFailure::OpenToOthers`], [`RemoteFailure::FolderOpenToOthers`] and
-    /// [`RemoteFailure::MalformedProfiles`]; [`CommandError::Io`].
+    /// [`RemoteError::OpenToOthers`], [`RemoteError::FolderOpenToOthers`] and
+    /// [`RemoteError::MalformedProfiles`]; [`CommandError::Io`].
     pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
         let Some(text) = private_file::read(path).map_err(CommandError::io("read", path))? else {
             return Ok(Self::default());
         };
         if private_file::grants(path, OTHERS) {
-            return Err(RemoteFailure::OpenToOthers(path.to_owned()).into());
+            return Err(RemoteError::OpenToOthers(path.to_owned()).into());
         }
         if let Some(folder) = path.parent().filter(|folder| private_file::open_to_others(folder) != 0) {
-            return Err(RemoteFailure::FolderOpenToOthers(folder.to_owned()).into());
+            return Err(RemoteError::FolderOpenToOthers(folder.to_owned()).into());
         }
         toml::from_str(&text).map_err(|error| {
             let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
-            RemoteFailure::MalformedProfiles { path: path.to_owned(), line }.into()
+            RemoteError::MalformedProfiles { path: path.to_owned(), line }.into()
         })
     }
 
@@ -145,9 +145,9 @@ impl Profiles {
     /// Removes and returns the profile with this name.
     ///
     /// # Errors
-    /// [`RemoteFailure::UnknownProfile`], with the names of the stored profiles.
-    pub(crate) fn remove(&mut self, name: &ProfileName) -> Result<Profile, RemoteFailure> {
-        self.profiles.remove(&name.0).ok_or_else(|| RemoteFailure::UnknownProfile {
+    /// [`RemoteError::UnknownProfile`], with the names of the stored profiles.
+    pub(crate) fn remove(&mut self, name: &ProfileName) -> Result<Profile, RemoteError> {
+        self.profiles.remove(&name.0).ok_or_else(|| RemoteError::UnknownProfile {
             name: name.clone(),
             known: self.profiles.keys().cloned().collect(),
         })

@@ -214,7 +214,7 @@ impl ApiKey {
     /// Creates a key. `granter` is the caller, or `None` if the operator creates the key.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for access, an end or networks beyond the caller's, and
+    /// [`CannotGrant`](super::PermissionError::CannotGrant) for access, an end or networks beyond the caller's, and
     /// for a bound caller if the key is not for its person. [`DomainError::Unprocessable`] for an unknown person or
     /// connector, or a connector not of the type `scim`. [`DomainError::Invalid`] for `scim` without a connector.
     pub fn create(
@@ -275,7 +275,7 @@ impl ApiKey {
     /// `returned_at`. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) in two cases. A bound key changes a key that is not its
+    /// [`CannotGrant`](super::PermissionError::CannotGrant) in two cases. A bound key changes a key that is not its
     /// person's. Or the update adds a scope or a network, sets a later end or enables the key, and the updated key
     /// would have access, an end or networks beyond the caller's, or would not end with the caller's session.
     /// [`DomainError::Conflict`] for a revoked key.
@@ -316,7 +316,7 @@ impl ApiKey {
     /// Replaces the secret. The previous one stays valid for `overlap_seconds`. An unopened portal link becomes void.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionDenied::CannotGrant) for a key with access, an end or networks beyond the
+    /// [`CannotGrant`](super::PermissionError::CannotGrant) for a key with access, an end or networks beyond the
     /// caller's, or that does not end with the caller's session, and for a bound key that rotates a key of another
     /// person or of the organization. [`DomainError::Conflict`] for a session, and for a revoked key.
     pub fn rotate(

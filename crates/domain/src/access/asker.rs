@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::authority::{UnreadableAuthority, outlasts};
+use super::authority::{AuthorityError, outlasts};
 use super::{AllowedNetworks, Authority, Caller};
 use crate::time::Timestamp;
 
@@ -90,15 +90,15 @@ impl fmt::Display for Reach {
 }
 
 impl FromStr for Reach {
-    type Err = UnreadableAuthority;
+    type Err = AuthorityError;
 
-    fn from_str(text: &str) -> Result<Self, UnreadableAuthority> {
+    fn from_str(text: &str) -> Result<Self, AuthorityError> {
         let mut words = text.split(' ');
-        let end = match words.next().ok_or(UnreadableAuthority)? {
+        let end = match words.next().ok_or(AuthorityError)? {
             ENDLESS => None,
-            millis => Some(Timestamp::from_millis(millis.parse().map_err(|_| UnreadableAuthority)?)),
+            millis => Some(Timestamp::from_millis(millis.parse().map_err(|_| AuthorityError)?)),
         };
-        let networks = AllowedNetworks::from_texts(words).map_err(|_| UnreadableAuthority)?;
+        let networks = AllowedNetworks::from_texts(words).map_err(|_| AuthorityError)?;
         Ok(Self { end, networks })
     }
 }
@@ -163,7 +163,7 @@ mod tests {
             assert_eq!(reach.to_string().parse(), Ok(reach));
         }
         for text in ["", "x", "7 192.0.2.7", "- 10.0.0.1/8", "7  "] {
-            assert_eq!(text.parse::<Reach>(), Err(UnreadableAuthority), "{text}");
+            assert_eq!(text.parse::<Reach>(), Err(AuthorityError), "{text}");
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{AccessLevel, AllowedNetworks, Caller, PermissionDenied, Permissions};
+use super::{AccessLevel, AllowedNetworks, Caller, PermissionError, Permissions};
 use crate::fields::Reference;
 use crate::id::{EmployeeId, EmployeeKind, KeyId};
 use crate::time::Timestamp;
@@ -87,23 +87,23 @@ impl fmt::Display for Authority {
 /// The error for a text that cannot be read as an [`Authority`] or a [`Reach`](super::Reach).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stored rights of a key cannot be read")]
-pub struct UnreadableAuthority;
+pub struct AuthorityError;
 
 impl FromStr for Authority {
-    type Err = UnreadableAuthority;
+    type Err = AuthorityError;
 
-    fn from_str(text: &str) -> Result<Self, UnreadableAuthority> {
+    fn from_str(text: &str) -> Result<Self, AuthorityError> {
         let mut words = text.split(' ');
-        let mut next = || words.next().ok_or(UnreadableAuthority);
-        let key = next()?.parse().map_err(|_| UnreadableAuthority)?;
+        let mut next = || words.next().ok_or(AuthorityError);
+        let key = next()?.parse().map_err(|_| AuthorityError)?;
         let context = next()?;
         let (_, (has_admin_level, is_data_admin)) =
-            CONTEXTS.into_iter().find(|(word, _)| *word == context).ok_or(UnreadableAuthority)?;
+            CONTEXTS.into_iter().find(|(word, _)| *word == context).ok_or(AuthorityError)?;
         let person = match next()? {
             NOBODY => None,
-            id => Some(id.parse().map_err(|_| UnreadableAuthority)?),
+            id => Some(id.parse().map_err(|_| AuthorityError)?),
         };
-        let scopes = Permissions::from_words(words).ok_or(UnreadableAuthority)?;
+        let scopes = Permissions::from_words(words).ok_or(AuthorityError)?;
         Ok(Self { key, scopes, has_admin_level, is_data_admin, person })
     }
 }
@@ -162,12 +162,12 @@ impl Caller {
     /// included; a key of the organization writes as the person it names (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::OtherPerson`].
-    pub fn may_write_as(&self, person: &Reference<EmployeeKind>) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::OtherPerson`].
+    pub fn may_write_as(&self, person: &Reference<EmployeeKind>) -> Result<(), PermissionError> {
         if self.bound_to().is_none_or(|own| person.id == Some(own)) {
             Ok(())
         } else {
-            Err(PermissionDenied::OtherPerson)
+            Err(PermissionError::OtherPerson)
         }
     }
 
@@ -175,14 +175,14 @@ impl Caller {
     /// field of the request; `Some(None)` is null. A bound key accepts only its own person, its default (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::OtherPerson`] for another person, or for null, by a bound key.
+    /// [`PermissionError::OtherPerson`] for another person, or for null, by a bound key.
     pub fn speaker(
         &self,
         named: Option<Option<Reference<EmployeeKind>>>,
-    ) -> Result<Option<Reference<EmployeeKind>>, PermissionDenied> {
+    ) -> Result<Option<Reference<EmployeeKind>>, PermissionError> {
         match (self.bound_to(), named) {
             (Some(own), None) => Ok(Some(own.into())),
-            (Some(_), Some(None)) => Err(PermissionDenied::OtherPerson),
+            (Some(_), Some(None)) => Err(PermissionError::OtherPerson),
             (_, named) => {
                 let author = named.flatten();
                 author.as_ref().map_or(Ok(()), |person| self.may_write_as(person))?;
@@ -194,21 +194,21 @@ impl Caller {
     /// Requires a caller who sees the whole data set.
     ///
     /// # Errors
-    /// [`PermissionDenied::ActsForPerson`].
-    pub fn require_full_sight(&self) -> Result<(), PermissionDenied> {
-        if self.acts_for().is_none() { Ok(()) } else { Err(PermissionDenied::ActsForPerson) }
+    /// [`PermissionError::ActsForPerson`].
+    pub fn require_full_sight(&self) -> Result<(), PermissionError> {
+        if self.acts_for().is_none() { Ok(()) } else { Err(PermissionError::ActsForPerson) }
     }
 
     /// Requires that the caller may change and rotate keys of this person, or of the organization for `None`. A
     /// bound key manages keys of its own person only, whatever that person's role (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::CannotGrant`].
-    pub fn may_manage_keys_of(&self, person: Option<EmployeeId>) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::CannotGrant`].
+    pub fn may_manage_keys_of(&self, person: Option<EmployeeId>) -> Result<(), PermissionError> {
         if self.bound_to().is_none_or(|own| person == Some(own)) {
             Ok(())
         } else {
-            Err(PermissionDenied::CannotGrant)
+            Err(PermissionError::CannotGrant)
         }
     }
 
@@ -218,14 +218,14 @@ impl Caller {
     /// session, or a key that it created, grants access only to keys that end with the session (decision B10).
     ///
     /// # Errors
-    /// [`PermissionDenied::CannotGrant`].
-    pub fn may_grant(&self, grant: Grant<'_>) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::CannotGrant`].
+    pub fn may_grant(&self, grant: Grant<'_>) -> Result<(), PermissionError> {
         self.may_manage_keys_of(grant.person)?;
         let has_level = grant.level == AccessLevel::Standard || self.level == grant.level;
         let may_as_much = self.scopes.cover(grant.scopes) && has_level;
         let reaches_as_far = !outlasts(grant.end, self.expires_at) && self.allowed_networks.cover(grant.networks);
         let is_of_session = self.session.is_none() || self.session == grant.session;
-        if may_as_much && reaches_as_far && is_of_session { Ok(()) } else { Err(PermissionDenied::CannotGrant) }
+        if may_as_much && reaches_as_far && is_of_session { Ok(()) } else { Err(PermissionError::CannotGrant) }
     }
 
     /// Returns `true` if this caller still has the rights that its key gave at the start of a request (decision B4).
@@ -323,7 +323,7 @@ mod tests {
         }
         let good = authority(2, MORE, "standard", Some(7)).to_string();
         for bad in ["", "-", &good.replace("standard", "admins"), &format!("{good} x"), &format!(" {good}")] {
-            assert_eq!(bad.parse::<Authority>(), Err(UnreadableAuthority), "{bad}");
+            assert_eq!(bad.parse::<Authority>(), Err(AuthorityError), "{bad}");
         }
     }
 
@@ -334,8 +334,8 @@ mod tests {
     #[test]
     fn level_opens_settings_and_role_opens_data() {
         use AccessLevel::{Admin, Standard};
-        let (data, settings) = (Some(PermissionDenied::AdminRequired), Some(PermissionDenied::AdminKeyRequired));
-        let people = Some(PermissionDenied::ActsForPerson);
+        let (data, settings) = (Some(PermissionError::AdminRequired), Some(PermissionError::AdminKeyRequired));
+        let people = Some(PermissionError::ActsForPerson);
         let person = |is_org_admin| Some(BoundPerson { id: person(7), is_org_admin });
         let table = [
             // level, person, refused: data, settings, writes to people
@@ -367,9 +367,9 @@ mod tests {
             let table = [
                 (None, Ok(Some(person(7)))),
                 (reference(7), Ok(Some(person(7)))),
-                (reference(8), Err(PermissionDenied::OtherPerson)),
-                (Some(None), Err(PermissionDenied::OtherPerson)),
-                (nonsense.clone(), Err(PermissionDenied::OtherPerson)),
+                (reference(8), Err(PermissionError::OtherPerson)),
+                (Some(None), Err(PermissionError::OtherPerson)),
+                (nonsense.clone(), Err(PermissionError::OtherPerson)),
             ];
             for (named, wanted) in table {
                 let author_result =

@@ -5,7 +5,7 @@ use super::Permission;
 /// The reason why a caller may not do something (§7 `permission_denied`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
-pub enum PermissionDenied {
+pub enum PermissionError {
     /// The key lacks this scope.
     MissingScope(Permission),
     /// The data needs an admin-level key that acts for no person, or a key that acts for an org admin (decision B5).
@@ -65,7 +65,7 @@ const ABOUT_ONESELF: &str = "The subject of a summary cannot approve, return or 
 const REMOVES_OTHERS: &str = "A conversation belongs to those in it. An API key that acts for a person may add people \
     and remove that person only: keep the others in participant_ids.";
 
-impl PermissionDenied {
+impl PermissionError {
     /// Returns the message of the error response.
     #[must_use]
     pub const fn message(self) -> &'static str {

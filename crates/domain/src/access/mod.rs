@@ -11,7 +11,7 @@ mod requirement;
 
 pub use asker::{Asker, Reach};
 pub use authority::{Authority, Grant};
-pub use denied::PermissionDenied;
+pub use denied::PermissionError;
 pub use networks::{AllowedNetworks, MAX_NETWORKS};
 pub use quota::{QuotaClass, Quotas};
 pub use requirement::Access;
@@ -272,9 +272,9 @@ impl Caller {
     /// Requires a scope.
     ///
     /// # Errors
-    /// [`PermissionDenied::MissingScope`].
-    pub const fn require(&self, scope: Permission) -> Result<(), PermissionDenied> {
-        if self.scopes.has(scope) { Ok(()) } else { Err(PermissionDenied::MissingScope(scope)) }
+    /// [`PermissionError::MissingScope`].
+    pub const fn require(&self, scope: Permission) -> Result<(), PermissionError> {
+        if self.scopes.has(scope) { Ok(()) } else { Err(PermissionError::MissingScope(scope)) }
     }
 
     /// Returns `true` in admin context for data (decision B5). The role of a bound key's person decides, whatever
@@ -287,18 +287,18 @@ impl Caller {
     /// Requires admin context of this kind.
     ///
     /// # Errors
-    /// [`PermissionDenied::AdminRequired`], [`PermissionDenied::AdminKeyRequired`],
-    /// [`PermissionDenied::ActsForPerson`], [`PermissionDenied::OrganizationKeyRequired`].
-    pub fn require_admin(&self, context: AdminContext) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::AdminRequired`], [`PermissionError::AdminKeyRequired`],
+    /// [`PermissionError::ActsForPerson`], [`PermissionError::OrganizationKeyRequired`].
+    pub fn require_admin(&self, context: AdminContext) -> Result<(), PermissionError> {
         let (has, denied) = match context {
-            AdminContext::Data => (self.is_data_admin(), PermissionDenied::AdminRequired),
-            AdminContext::Settings => (self.level == AccessLevel::Admin, PermissionDenied::AdminKeyRequired),
+            AdminContext::Data => (self.is_data_admin(), PermissionError::AdminRequired),
+            AdminContext::Settings => (self.level == AccessLevel::Admin, PermissionError::AdminKeyRequired),
             AdminContext::People => {
-                (self.person.is_none() || self.is_data_admin(), PermissionDenied::ActsForPerson)
+                (self.person.is_none() || self.is_data_admin(), PermissionError::ActsForPerson)
             }
             AdminContext::Organization => (
                 self.person.is_none() && self.level == AccessLevel::Admin,
-                PermissionDenied::OrganizationKeyRequired,
+                PermissionError::OrganizationKeyRequired,
             ),
         };
         if has { Ok(()) } else { Err(denied) }
@@ -307,17 +307,17 @@ impl Caller {
     /// Requires the test environment.
     ///
     /// # Errors
-    /// [`PermissionDenied::LiveKey`].
-    pub fn require_test(&self) -> Result<(), PermissionDenied> {
-        if self.tenant.environment == Environment::Test { Ok(()) } else { Err(PermissionDenied::LiveKey) }
+    /// [`PermissionError::LiveKey`].
+    pub fn require_test(&self) -> Result<(), PermissionError> {
+        if self.tenant.environment == Environment::Test { Ok(()) } else { Err(PermissionError::LiveKey) }
     }
 
     /// Requires the live environment.
     ///
     /// # Errors
-    /// [`PermissionDenied::TestKey`].
-    pub fn require_live(&self) -> Result<(), PermissionDenied> {
-        if self.tenant.environment == Environment::Live { Ok(()) } else { Err(PermissionDenied::TestKey) }
+    /// [`PermissionError::TestKey`].
+    pub fn require_live(&self) -> Result<(), PermissionError> {
+        if self.tenant.environment == Environment::Live { Ok(()) } else { Err(PermissionError::TestKey) }
     }
 }
 
@@ -367,7 +367,7 @@ pub(crate) mod tests {
     #[test]
     fn organization_context_needs_an_unbound_admin_key() {
         let person = EmployeeId::from_ulid(Ulid(3));
-        let expected_error = Err(PermissionDenied::OrganizationKeyRequired);
+        let expected_error = Err(PermissionError::OrganizationKeyRequired);
         for (caller, wanted) in [
             (unbound(AccessLevel::Admin), Ok(())),
             (unbound(AccessLevel::Standard), expected_error),

@@ -1,6 +1,6 @@
 //! The callers that an operation admits (§5, decisions B5, B6).
 
-use super::{AdminContext, Caller, Environment, Permission, PermissionDenied};
+use super::{AdminContext, Caller, Environment, Permission, PermissionError};
 
 /// The key that an operation needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,13 +189,13 @@ impl Access {
     /// The admin context is checked later, by [`Caller::require_admin`].
     ///
     /// # Errors
-    /// [`PermissionDenied::ConnectorKey`], [`PermissionDenied::NoConnectorKey`],
-    /// [`PermissionDenied::TestKey`], [`PermissionDenied::LiveKey`], [`PermissionDenied::MissingScope`],
-    /// [`PermissionDenied::ActsForPerson`].
-    pub fn admit(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::ConnectorKey`], [`PermissionError::NoConnectorKey`],
+    /// [`PermissionError::TestKey`], [`PermissionError::LiveKey`], [`PermissionError::MissingScope`],
+    /// [`PermissionError::ActsForPerson`].
+    pub fn admit(&self, caller: &Caller) -> Result<(), PermissionError> {
         match (self.key, caller.connector) {
-            (Key::Scope(_) | Key::ReadsTypes, Some(_)) => return Err(PermissionDenied::ConnectorKey),
-            (Key::Connector, None) => return Err(PermissionDenied::NoConnectorKey),
+            (Key::Scope(_) | Key::ReadsTypes, Some(_)) => return Err(PermissionError::ConnectorKey),
+            (Key::Connector, None) => return Err(PermissionError::NoConnectorKey),
             (Key::None | Key::Any, _) | (Key::Connector, Some(_)) | (Key::Scope(_) | Key::ReadsTypes, None) => {}
         }
         match self.environment {
@@ -215,7 +215,7 @@ impl Access {
     ///
     /// # Errors
     /// The errors of [`Access::admit`] and [`Caller::require_admin`].
-    pub fn check(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    pub fn check(&self, caller: &Caller) -> Result<(), PermissionError> {
         self.admit(caller)?;
         self.admin_context().map_or(Ok(()), |context| caller.require_admin(context))
     }
@@ -276,15 +276,15 @@ mod tests {
         let access = Access::scope(SCOPE).live_only().full_sight();
         let permissions = Permissions::NONE.with(SCOPE);
         for (caller, refused) in [
-            (key(Permissions::NONE, Environment::Test, true), Some(PermissionDenied::TestKey)),
-            (key(Permissions::NONE, Environment::Live, true), Some(PermissionDenied::MissingScope(SCOPE))),
-            (key(permissions, Environment::Live, true), Some(PermissionDenied::ActsForPerson)),
+            (key(Permissions::NONE, Environment::Test, true), Some(PermissionError::TestKey)),
+            (key(Permissions::NONE, Environment::Live, true), Some(PermissionError::MissingScope(SCOPE))),
+            (key(permissions, Environment::Live, true), Some(PermissionError::ActsForPerson)),
             (key(permissions, Environment::Live, false), None),
         ] {
             assert_eq!(access.admit(&caller).err(), refused, "{caller:?}");
         }
         let live = key(permissions, Environment::Live, false);
-        assert_eq!(Access::scope(SCOPE).test_only().admit(&live), Err(PermissionDenied::LiveKey));
+        assert_eq!(Access::scope(SCOPE).test_only().admit(&live), Err(PermissionError::LiveKey));
     }
 
     #[test]
@@ -293,14 +293,14 @@ mod tests {
         let scopes = Permissions::NONE.with(Permission::Scim);
         let connector = Some(crate::id::ConnectorId::from_ulid(Ulid(8)));
         let of_connector = Caller { connector, ..key(scopes, Environment::Test, false) };
-        let connector_refusal = Err(PermissionDenied::ConnectorKey);
+        let connector_refusal = Err(PermissionError::ConnectorKey);
         for (access, connectors, others) in [
-            (Access::SCIM, Ok(()), Err(PermissionDenied::NoConnectorKey)),
+            (Access::SCIM, Ok(()), Err(PermissionError::NoConnectorKey)),
             (Access::ANY_KEY, Ok(()), Ok(())),
             (Access::PUBLIC, Ok(()), Ok(())),
             (Access::READS_TYPES, connector_refusal, Ok(())),
             (Access::scope(SCOPE), connector_refusal, Ok(())),
-            (Access::settings_admin(SCOPE).live_only(), connector_refusal, Err(PermissionDenied::TestKey)),
+            (Access::settings_admin(SCOPE).live_only(), connector_refusal, Err(PermissionError::TestKey)),
         ] {
             assert_eq!(access.admit(&of_connector), connectors, "{access:?}");
             assert_eq!(access.admit(&plain), others, "{access:?}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Assignment, Content, MAX_REVIEWERS, Status, Submission};
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
@@ -101,8 +101,8 @@ impl Draft {
     /// Resolves the requester: a bound key requests feedback as its person (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::OtherPerson`].
-    pub fn asked_by(mut self, caller: &Caller) -> Result<Self, PermissionDenied> {
+    /// [`PermissionError::OtherPerson`].
+    pub fn asked_by(mut self, caller: &Caller) -> Result<Self, PermissionError> {
         self.requester = Some(caller.speaker(self.requester.take())?);
         Ok(self)
     }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::content::{content, optional, required};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
@@ -135,10 +135,10 @@ impl Assignment {
     /// organization (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::NotTheRequester`].
-    pub fn may_be_canceled_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::NotTheRequester`].
+    pub fn may_be_canceled_by(&self, caller: &Caller) -> Result<(), PermissionError> {
         let may = caller.acts_for().is_none_or(|person| self.requester_id == Some(person));
-        if may { Ok(()) } else { Err(PermissionDenied::NotTheRequester) }
+        if may { Ok(()) } else { Err(PermissionError::NotTheRequester) }
     }
 
     /// Cancels the assignment. Observations that were submitted stay.

@@ -7,7 +7,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{Assignment, MAX_OBSERVATIONS, Status};
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::external_id::ExternallyIdentified;
@@ -116,8 +116,8 @@ impl SubmissionDraft {
     /// Requires that the caller may submit as the reviewer of this draft (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::OtherPerson`].
-    pub fn may_be_submitted_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::OtherPerson`].
+    pub fn may_be_submitted_by(&self, caller: &Caller) -> Result<(), PermissionError> {
         caller.may_write_as(&self.reviewer)
     }
 }

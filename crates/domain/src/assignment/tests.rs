@@ -1,6 +1,6 @@
 use super::*;
 use crate::access::tests::{bound_caller, unbound};
-use crate::access::{AccessLevel, PermissionDenied};
+use crate::access::{AccessLevel, PermissionError};
 use crate::event::EventType;
 use crate::id::ObservationId;
 use crate::json::{Object, Value};
@@ -313,9 +313,9 @@ fn bound_key_requests_and_submits_as_its_person() {
         (bound_caller(person(9), false), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
         (bound_caller(person(9), true), Draft::parse(object(GOOD)).unwrap(), Ok(Some(person(9)))),
         (bound_caller(person(9), false), naming(&own), Ok(Some(person(9)))),
-        (bound_caller(person(9), false), naming("null"), Err(PermissionDenied::OtherPerson)),
-        (bound_caller(person(8), false), naming(&own), Err(PermissionDenied::OtherPerson)),
-        (bound_caller(person(8), true), naming(&own), Err(PermissionDenied::OtherPerson)),
+        (bound_caller(person(9), false), naming("null"), Err(PermissionError::OtherPerson)),
+        (bound_caller(person(8), false), naming(&own), Err(PermissionError::OtherPerson)),
+        (bound_caller(person(8), true), naming(&own), Err(PermissionError::OtherPerson)),
     ];
     for (caller, draft, wanted) in table {
         let draft_of_person = draft.clone().asked_by(&caller);
@@ -326,7 +326,7 @@ fn bound_key_requests_and_submits_as_its_person() {
     assert_eq!(submission.may_be_submitted_by(&organization), Ok(()));
     for is_org_admin in [false, true] {
         let other = bound_caller(person(3), is_org_admin);
-        assert_eq!(submission.may_be_submitted_by(&other), Err(PermissionDenied::OtherPerson));
+        assert_eq!(submission.may_be_submitted_by(&other), Err(PermissionError::OtherPerson));
     }
     let body = r#"{"observations":[{"type":"strength","observation":"x"}]}"#;
     let reviewer = bound_caller(person(4), false);
@@ -345,7 +345,7 @@ fn assignment_is_canceled_by_its_requester_and_org_admins() {
         (bound_caller(person(7), true), true),
     ];
     for (caller, may) in table {
-        let expected_error = (!may).then_some(PermissionDenied::NotTheRequester);
+        let expected_error = (!may).then_some(PermissionError::NotTheRequester);
         assert_eq!(assignment().may_be_canceled_by(&caller).err(), expected_error, "{caller:?}");
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{
     About, AboutReference, Content, ContentPatch, Conversation, Joins, MAX_PARTICIPANTS, MIN_PARTICIPANTS,
 };
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference};
@@ -78,10 +78,10 @@ impl Draft {
     /// Requires that the person of a bound key, also an org admin, is a participant (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::NotAmongParticipants`].
-    pub fn may_be_begun_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::NotAmongParticipants`].
+    pub fn may_be_begun_by(&self, caller: &Caller) -> Result<(), PermissionError> {
         let takes_part = |own: EmployeeId| self.participants.iter().any(|participant| participant.id == Some(own));
-        if caller.bound_to().is_none_or(takes_part) { Ok(()) } else { Err(PermissionDenied::NotAmongParticipants) }
+        if caller.bound_to().is_none_or(takes_part) { Ok(()) } else { Err(PermissionError::NotAmongParticipants) }
     }
 }
 

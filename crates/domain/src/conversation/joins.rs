@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use super::{About, Conversation};
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::id::EmployeeId;
 use crate::params::Bounds;
 use crate::problem::{Code, ValueError};
@@ -50,7 +50,7 @@ impl Conversation {
     /// that they add see all messages.
     ///
     /// # Errors
-    /// [`PermissionDenied::RemovesOthers`]; `too_long` if more than [`MOST_PEOPLE`] people took part over time,
+    /// [`PermissionError::RemovesOthers`]; `too_long` if more than [`MOST_PEOPLE`] people took part over time,
     /// the person that the conversation is about included.
     pub(super) fn set_participants(
         &mut self,
@@ -62,7 +62,7 @@ impl Conversation {
         let leaving_people: Vec<_> =
             self.participant_ids.iter().copied().filter(|person| !people.contains(person)).collect();
         if own.is_some() && leaving_people.iter().any(|person| own != Some(*person)) {
-            return Err(PermissionDenied::RemovesOthers.into());
+            return Err(PermissionError::RemovesOthers.into());
         }
         let joining_people = people.iter().copied().filter(|person| !self.participant_ids.contains(person));
         for person in joining_people {
@@ -130,7 +130,7 @@ mod tests {
         assert_eq!(Joins::parse(&talk.joins.text()), Some(talk.joins.clone()));
         for kept in [vec![person(2), person(4)], vec![person(2)]] {
             let error = talk.clone().set_participants(&member, kept, later);
-            assert_eq!(error, Err(PermissionDenied::RemovesOthers.into()));
+            assert_eq!(error, Err(PermissionError::RemovesOthers.into()));
         }
         talk.set_participants(&member, vec![person(3), person(4)], later).unwrap();
         assert_eq!(talk.participant_ids, [person(3), person(4)]);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Conversation;
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
@@ -91,8 +91,8 @@ impl Draft {
     /// Requires that the caller may write this message (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::OtherPerson`].
-    pub fn may_be_written_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::OtherPerson`].
+    pub fn may_be_written_by(&self, caller: &Caller) -> Result<(), PermissionError> {
         caller.may_write_as(&self.author)
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::access::tests::{bound_caller, unbound};
-use crate::access::{AccessLevel, PermissionDenied};
+use crate::access::{AccessLevel, PermissionError};
 use crate::event::EventType;
 use crate::fields::{Reference, StringEnum};
 use crate::id::{EmployeeKind, MessageId, ObjectiveId};
@@ -123,7 +123,7 @@ fn bound_key_begins_conversations_of_its_person_only() {
     for is_org_admin in [false, true] {
         assert_eq!(draft.may_be_begun_by(&bound_caller(person(3), is_org_admin)), Ok(()));
         let outside = draft.may_be_begun_by(&bound_caller(person(4), is_org_admin));
-        assert_eq!(outside, Err(PermissionDenied::NotAmongParticipants));
+        assert_eq!(outside, Err(PermissionError::NotAmongParticipants));
     }
     assert_eq!(draft.may_be_begun_by(&unbound(AccessLevel::Standard)), Ok(()));
 }
@@ -136,7 +136,7 @@ fn message_of_a_bound_key_has_its_person_as_author() {
     let author = |number| format!(r#","author_id":"{}""#, person(number));
     assert_eq!(parse("", &own).unwrap().may_be_written_by(&own), Ok(()));
     assert_eq!(parse(&author(2), &own).unwrap().may_be_written_by(&own), Ok(()));
-    assert_eq!(parse(&author(3), &own).unwrap().may_be_written_by(&own), Err(PermissionDenied::OtherPerson));
+    assert_eq!(parse(&author(3), &own).unwrap().may_be_written_by(&own), Err(PermissionError::OtherPerson));
     assert_eq!(parse(&author(3), &other).unwrap().may_be_written_by(&other), Ok(()));
     let missing_author = [("author_id".to_owned(), Code::Required)];
     assert_eq!(field_codes(&parse("", &other).unwrap_err()), missing_author);

@@ -1,7 +1,7 @@
 //! Access that the events of each type need: a resource leaves only under the read scope of its family (decision F6).
 
 use super::EventType;
-use crate::access::{AdminContext, Caller, Permission, PermissionDenied};
+use crate::access::{AdminContext, Caller, Permission, PermissionError};
 use crate::export::ExportedResource;
 use crate::fields::StringEnum;
 
@@ -18,8 +18,8 @@ impl Caller {
     /// export the organization needs no scope of the families that an export contains.
     ///
     /// # Errors
-    /// [`PermissionDenied::MissingScope`] and the errors of [`Caller::require_admin`].
-    pub fn may_read_events_of(&self, kind: EventType) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::MissingScope`] and the errors of [`Caller::require_admin`].
+    pub fn may_read_events_of(&self, kind: EventType) -> Result<(), PermissionError> {
         self.may_hear_of(kind)?;
         let exports = self.require(Permission::ExportsRead).is_ok()
             && self.require_admin(AdminContext::Organization).is_ok();
@@ -33,7 +33,7 @@ impl Caller {
     ///
     /// # Errors
     /// The errors of [`Caller::require_admin`].
-    pub fn may_hear_of(&self, kind: EventType) -> Result<(), PermissionDenied> {
+    pub fn may_hear_of(&self, kind: EventType) -> Result<(), PermissionError> {
         kind.needed_context().map_or(Ok(()), |context| self.require_admin(context))
     }
 

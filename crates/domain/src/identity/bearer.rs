@@ -1,10 +1,10 @@
 //! Callers of bearer tokens: the provider, the link and the person that a token stands for (decision B11).
 
 use candor_tokens::claims::{BearerClaims, TOLERANCE_SECONDS, TokenRules, find_provider};
-use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::flaw::TokenError;
 use candor_tokens::token::{SignedToken, VerifiedToken};
 
-use super::link_decision::LinkRefusal;
+use super::link_decision::LinkError;
 use super::{IdentityLink, IdentityProvider, Status};
 use crate::access::{AccessLevel, AllowedNetworks, BoundPerson, Caller, Permission, Permissions, Quotas, Tenant};
 use crate::fields::StringEnum;
@@ -17,13 +17,13 @@ pub const MAX_TOKEN_AUDIENCES: usize = 10;
 
 /// The cause for which a bearer token authenticates no person. Clients see one text for all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum BearerRefusal {
+pub enum BearerError {
     /// The token itself is refused.
     #[error(transparent)]
-    Flaw(#[from] TokenFlaw),
+    Flaw(#[from] TokenError),
     /// The account signs in as no person.
     #[error(transparent)]
-    Link(#[from] LinkRefusal),
+    Link(#[from] LinkError),
     /// No provider has proven the issuer with an audience of the token.
     #[error("no identity provider has proven an audience of the token for its issuer")]
     UnknownProvider,
@@ -38,12 +38,12 @@ pub enum BearerRefusal {
     Ended,
 }
 
-impl BearerRefusal {
+impl BearerError {
     /// All causes, for metrics.
     pub fn all() -> impl Iterator<Item = Self> {
         let own = [Self::UnknownProvider, Self::InactiveProvider, Self::NoKeys, Self::Ended];
-        let flaws = TokenFlaw::ALL.iter().copied().map(Self::Flaw);
-        own.into_iter().chain(flaws).chain(LinkRefusal::ALL.iter().copied().map(Self::Link))
+        let flaws = TokenError::ALL.iter().copied().map(Self::Flaw);
+        own.into_iter().chain(flaws).chain(LinkError::ALL.iter().copied().map(Self::Link))
     }
 
     /// Returns the name of the cause in metrics and in the log.
@@ -80,7 +80,7 @@ pub struct BearerAccount<'a> {
 pub fn choose_provider<'p, P: Copy>(
     token: &SignedToken<'_>,
     providers: &'p [(P, &'p IdentityProvider)],
-) -> Result<P, BearerRefusal> {
+) -> Result<P, BearerError> {
     let rules: Vec<_> = providers.iter().map(|(key, provider)| (*key, provider.bearer_rules())).collect();
     let key = find_provider(token, rules.iter().map(|(key, rules)| (*key, rules)))?;
     Ok(key)
@@ -113,16 +113,16 @@ impl IdentityProvider {
     /// Requires a provider whose tokens are accepted.
     ///
     /// # Errors
-    /// Returns [`BearerRefusal::InactiveProvider`].
-    pub fn require_active(&self) -> Result<(), BearerRefusal> {
-        if self.status == Status::Active { Ok(()) } else { Err(BearerRefusal::InactiveProvider) }
+    /// Returns [`BearerError::InactiveProvider`].
+    pub fn require_active(&self) -> Result<(), BearerError> {
+        if self.status == Status::Active { Ok(()) } else { Err(BearerError::InactiveProvider) }
     }
 
     /// Judges a bearer token of the provider.
     ///
     /// # Errors
     /// Returns the cause for which the token is refused.
-    pub fn judge_bearer(&self, token: &VerifiedToken, now: Timestamp) -> Result<BearerClaims, BearerRefusal> {
+    pub fn judge_bearer(&self, token: &VerifiedToken, now: Timestamp) -> Result<BearerClaims, BearerError> {
         self.require_active()?;
         Ok(token.to_bearer(&self.bearer_rules(), now)?)
     }
@@ -141,18 +141,18 @@ impl BearerAccount<'_> {
     ///
     /// # Errors
     /// Returns the cause for which the account is refused.
-    pub fn authenticate(&self, claims: &BearerClaims) -> Result<Option<Caller>, BearerRefusal> {
+    pub fn authenticate(&self, claims: &BearerClaims) -> Result<Option<Caller>, BearerError> {
         let end = self.link.and_then(|link| link.tokens_after.max(link.bearer_tokens_after));
         if end.is_some_and(|end| claims.issued_at <= end) {
-            return Err(BearerRefusal::Ended);
+            return Err(BearerError::Ended);
         }
         let Some(link) = self.link.filter(|link| link.removed_at.is_none()) else { return Ok(None) };
-        let person = self.person.ok_or(LinkRefusal::NoPerson)?;
+        let person = self.person.ok_or(LinkError::NoPerson)?;
         if person.status == people::Status::Deactivated {
-            return Err(LinkRefusal::Deactivated.into());
+            return Err(LinkError::Deactivated.into());
         }
         if link.needs_confirmation(person.returned_at) {
-            return Err(LinkRefusal::NeedsAdmin.into());
+            return Err(LinkError::NeedsAdmin.into());
         }
         let provider = self.provider;
         Ok(Some(Caller {

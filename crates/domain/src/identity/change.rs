@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Draft, EmailDomain, IdentityProvider, Patch, Status};
-use crate::access::{AccessLevel, AllowedNetworks, Caller, Grant, Permission, PermissionDenied, Permissions};
+use crate::access::{AccessLevel, AllowedNetworks, Caller, Grant, Permission, PermissionError, Permissions};
 use crate::audit::{AuditDraft, Change, difference};
 use crate::decision::Decision;
 use crate::event::EventType;
@@ -85,8 +85,8 @@ impl IdentityProvider {
     /// without networks, so a caller with an end or networks has less (decisions B7, B12).
     ///
     /// # Errors
-    /// [`PermissionDenied::CannotGrant`].
-    pub fn may_be_granted_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::CannotGrant`].
+    pub fn may_be_granted_by(&self, caller: &Caller) -> Result<(), PermissionError> {
         let everywhere = AllowedNetworks::EVERYWHERE;
         let (scopes, level) = self.session_rights(true);
         caller.may_grant(Grant { scopes, level, person: None, end: None, networks: &everywhere, session: None })

@@ -5,11 +5,11 @@
 
 use candor_tokens::claims::TokenRules;
 use candor_tokens::discovery::{ProviderMetadata, discovery_address};
-use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::flaw::TokenError;
 use candor_tokens::key_set::KeySet;
 use candor_tokens::token::SignedToken;
 
-use super::fetch_failure::FetchFailure;
+use super::fetch_failure::FetchError;
 use crate::id::IdentityProviderId;
 use crate::time::Timestamp;
 
@@ -17,10 +17,10 @@ use crate::time::Timestamp;
 ///
 /// ```
 /// use candor_domain::identity::evidence::ProviderEvidence;
-/// use candor_domain::identity::fetch_failure::FetchFailure;
+/// use candor_domain::identity::fetch_failure::FetchError;
 ///
 /// let mut evidence = ProviderEvidence::default();
-/// assert_eq!(evidence.add_discovery("https://id.example.com", Err(FetchFailure::Status(404))), None);
+/// assert_eq!(evidence.add_discovery("https://id.example.com", Err(FetchError::Status(404))), None);
 /// let address = "https://id.example.com/.well-known/openid-configuration";
 /// assert_eq!(evidence.problems, [format!("{address}: the response has the status 404")]);
 /// ```
@@ -43,7 +43,7 @@ impl ProviderEvidence {
     pub fn add_discovery(
         &mut self,
         issuer: &str,
-        document: Result<&[u8], FetchFailure>,
+        document: Result<&[u8], FetchError>,
     ) -> Option<ProviderMetadata> {
         let address = discovery_address(issuer);
         let document = document.map_err(|failure| self.add_problem(&address, failure)).ok()?;
@@ -60,7 +60,7 @@ impl ProviderEvidence {
     }
 
     /// Adds the response for the key set. Returns the keys if it can be used.
-    pub fn add_keys(&mut self, jwks_uri: &str, document: Result<&[u8], FetchFailure>) -> Option<KeySet> {
+    pub fn add_keys(&mut self, jwks_uri: &str, document: Result<&[u8], FetchError>) -> Option<KeySet> {
         let document = document.map_err(|failure| self.add_problem(jwks_uri, failure)).ok()?;
         let keys = KeySet::parse(document).map_err(|flaw| self.add_problem(jwks_uri, flaw)).ok()?;
         self.keys = keys.len();
@@ -71,7 +71,7 @@ impl ProviderEvidence {
     }
 
     /// Adds the TXT records of a domain.
-    pub fn add_records(&mut self, domain: &str, records: Result<Vec<String>, FetchFailure>) {
+    pub fn add_records(&mut self, domain: &str, records: Result<Vec<String>, FetchError>) {
         match records {
             Ok(records) => self.records.push((domain.to_owned(), records)),
             Err(failure) => self.add_problem(domain, failure),
@@ -118,6 +118,6 @@ fn prove(
     rules: &TokenRules,
     provider: IdentityProviderId,
     now: Timestamp,
-) -> Result<Vec<String>, TokenFlaw> {
+) -> Result<Vec<String>, TokenError> {
     SignedToken::parse(token)?.verify(keys)?.to_proof(rules, provider, now)
 }

@@ -5,7 +5,7 @@ use crate::webhook::{FailureReason, TlsFailure};
 
 /// The reason why a provider's document cannot be fetched. Admins see its text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FetchFailure {
+pub enum FetchError {
     /// The address is not https, and its network is not trusted.
     #[error("the address is not https")]
     NotHttps,
@@ -45,7 +45,7 @@ pub enum FetchFailure {
     NoNameServer,
 }
 
-impl FetchFailure {
+impl FetchError {
     /// Converts the failure of an attempt to connect or to read. `tls` names the cause of a failed TLS handshake.
     #[must_use]
     pub fn from_attempt(reason: FailureReason, tls: Option<&str>) -> Self {

@@ -85,7 +85,7 @@ pub struct SignInDecision {
 /// The cause for which an account signs in as no person. The audit log shows it to admins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray, thiserror::Error)]
 #[strum(serialize_all = "snake_case")]
-pub enum LinkRefusal {
+pub enum LinkError {
     /// The token has no subject claim with a text, or no verified address.
     #[error("the token has no subject claim with a text, or no verified email address, that links it to a person")]
     NoClaim,
@@ -112,26 +112,26 @@ pub enum LinkRefusal {
     NeedsAdmin,
 }
 
-impl StringEnum for LinkRefusal {}
+impl StringEnum for LinkError {}
 
 impl LinkSettings<'_> {
     /// Returns the key of the candidates for a first link of an account.
     ///
     /// # Errors
-    /// Returns [`LinkRefusal::NoClaim`] or [`LinkRefusal::UnprovenDomain`].
-    pub fn candidate_key(self, account: &TokenSubject) -> Result<CandidateKey, LinkRefusal> {
+    /// Returns [`LinkError::NoClaim`] or [`LinkError::UnprovenDomain`].
+    pub fn candidate_key(self, account: &TokenSubject) -> Result<CandidateKey, LinkError> {
         match self.rule {
             LinkRule::ScimExternalId => {
                 let id = account.external_id.clone().filter(|id| !id.is_empty());
-                id.map(CandidateKey::ExternalId).ok_or(LinkRefusal::NoClaim)
+                id.map(CandidateKey::ExternalId).ok_or(LinkError::NoClaim)
             }
             LinkRule::VerifiedEmail => {
                 // An address that no person may have would be found as that of another mailbox.
                 let valid_email = account.verified_email.as_deref().filter(|text| email(text).is_ok());
-                let address = address_key(valid_email.ok_or(LinkRefusal::NoClaim)?);
-                let (_, domain) = address.rsplit_once('@').ok_or(LinkRefusal::NoClaim)?;
+                let address = address_key(valid_email.ok_or(LinkError::NoClaim)?);
+                let (_, domain) = address.rsplit_once('@').ok_or(LinkError::NoClaim)?;
                 let is_proven = self.proven_domains.iter().any(|proven| proven == domain);
-                if is_proven { Ok(CandidateKey::Address(address)) } else { Err(LinkRefusal::UnprovenDomain) }
+                if is_proven { Ok(CandidateKey::Address(address)) } else { Err(LinkError::UnprovenDomain) }
             }
         }
     }
@@ -141,35 +141,35 @@ impl LinkSettings<'_> {
 ///
 /// # Errors
 /// Returns the cause for which the account signs in as no person.
-pub fn decide_sign_in(settings: LinkSettings<'_>, people: KnownPeople<'_>) -> Result<SignInDecision, LinkRefusal> {
+pub fn decide_sign_in(settings: LinkSettings<'_>, people: KnownPeople<'_>) -> Result<SignInDecision, LinkError> {
     match people {
         KnownPeople::Linked(person) => {
             let accepts_invitation = accept_status(settings.rule, person.status)?;
             if person.needs_confirmation {
-                return Err(LinkRefusal::NeedsAdmin);
+                return Err(LinkError::NeedsAdmin);
             }
             Ok(SignInDecision { person: person.id, is_new_link: false, accepts_invitation })
         }
-        KnownPeople::Unlinked([]) => Err(LinkRefusal::NoPerson),
+        KnownPeople::Unlinked([]) => Err(LinkError::NoPerson),
         KnownPeople::Unlinked([person]) => link_first(settings, person),
-        KnownPeople::Unlinked(_) => Err(LinkRefusal::Ambiguous),
+        KnownPeople::Unlinked(_) => Err(LinkError::Ambiguous),
     }
 }
 
-fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<SignInDecision, LinkRefusal> {
+fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<SignInDecision, LinkError> {
     let accepts_invitation = accept_status(settings.rule, person.status)?;
     if person.has_other_account {
-        return Err(LinkRefusal::OtherAccount);
+        return Err(LinkError::OtherAccount);
     }
     // The removal would last until the next token of the account.
     if person.is_unlinked {
-        return Err(LinkRefusal::NeedsAdmin);
+        return Err(LinkError::NeedsAdmin);
     }
     // The invitation went to the address, so its acceptance proves more than an address that an admin may have typed.
     if settings.rule == LinkRule::VerifiedEmail && !accepts_invitation {
         let has_new_address = person.address_changed_at.is_some_and(|at| at > settings.created_at);
         if person.role == Role::OrgAdmin || has_new_address || person.has_returned {
-            return Err(LinkRefusal::NeedsAdmin);
+            return Err(LinkError::NeedsAdmin);
         }
     }
     Ok(SignInDecision { person: person.id, is_new_link: true, accepts_invitation })
@@ -177,12 +177,12 @@ fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<Sign
 
 /// Returns `true` if the sign-in accepts an invitation, `false` if the person is active. Refuses a deactivated
 /// person, and an invited person that the `externalId` finds.
-fn accept_status(rule: LinkRule, status: Status) -> Result<bool, LinkRefusal> {
+fn accept_status(rule: LinkRule, status: Status) -> Result<bool, LinkError> {
     match (status, rule) {
         (Status::Active, _) => Ok(false),
         (Status::PendingInvite, LinkRule::VerifiedEmail) => Ok(true),
-        (Status::PendingInvite, LinkRule::ScimExternalId) => Err(LinkRefusal::PendingInvite),
-        (Status::Deactivated, _) => Err(LinkRefusal::Deactivated),
+        (Status::PendingInvite, LinkRule::ScimExternalId) => Err(LinkError::PendingInvite),
+        (Status::Deactivated, _) => Err(LinkError::Deactivated),
     }
 }
 
@@ -193,7 +193,7 @@ mod tests {
     use ulid::Ulid;
 
     /// Decision for the person: a new link or not, and an accepted invitation or not.
-    type Decision = Result<(bool, bool), LinkRefusal>;
+    type Decision = Result<(bool, bool), LinkError>;
 
     const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(1));
     const CREATED_AT: Timestamp = Timestamp::from_millis(1000);
@@ -226,12 +226,12 @@ mod tests {
         for (rule, status, needs_confirmation, wanted) in [
             (ScimExternalId, Status::Active, false, Ok((false, false))),
             (VerifiedEmail, Status::Active, false, Ok((false, false))),
-            (VerifiedEmail, Status::Active, true, Err(LinkRefusal::NeedsAdmin)),
-            (ScimExternalId, Status::Active, true, Err(LinkRefusal::NeedsAdmin)),
+            (VerifiedEmail, Status::Active, true, Err(LinkError::NeedsAdmin)),
+            (ScimExternalId, Status::Active, true, Err(LinkError::NeedsAdmin)),
             (VerifiedEmail, Status::PendingInvite, false, Ok((false, true))),
-            (ScimExternalId, Status::PendingInvite, false, Err(LinkRefusal::PendingInvite)),
-            (VerifiedEmail, Status::Deactivated, false, Err(LinkRefusal::Deactivated)),
-            (ScimExternalId, Status::Deactivated, true, Err(LinkRefusal::Deactivated)),
+            (ScimExternalId, Status::PendingInvite, false, Err(LinkError::PendingInvite)),
+            (VerifiedEmail, Status::Deactivated, false, Err(LinkError::Deactivated)),
+            (ScimExternalId, Status::Deactivated, true, Err(LinkError::Deactivated)),
         ] {
             assert_eq!(decide(rule, linked_person(status, needs_confirmation)), wanted, "{rule:?} {status:?}");
         }
@@ -239,9 +239,9 @@ mod tests {
 
     /// Returns candidates with the decisions about them by their id and by their address.
     fn candidates() -> [(&'static str, LinkCandidate, Decision, Decision); 11] {
-        let (link, needs_admin) = (Ok((true, false)), Err(LinkRefusal::NeedsAdmin));
-        let (leaver, other) = (Err(LinkRefusal::Deactivated), Err(LinkRefusal::OtherAccount));
-        let (invited, accept) = (Err(LinkRefusal::PendingInvite), Ok((true, true)));
+        let (link, needs_admin) = (Ok((true, false)), Err(LinkError::NeedsAdmin));
+        let (leaver, other) = (Err(LinkError::Deactivated), Err(LinkError::OtherAccount));
+        let (invited, accept) = (Err(LinkError::PendingInvite), Ok((true, true)));
         let deactivated_person = LinkCandidate { status: Status::Deactivated, ..CANDIDATE };
         let invited_person = LinkCandidate { status: Status::PendingInvite, ..CANDIDATE };
         let admin = LinkCandidate { role: Role::OrgAdmin, ..CANDIDATE };
@@ -268,8 +268,8 @@ mod tests {
             assert_eq!(decide(VerifiedEmail, KnownPeople::Unlinked(&[candidate])), by_address, "{name}");
         }
         for rule in [ScimExternalId, VerifiedEmail] {
-            assert_eq!(decide(rule, KnownPeople::Unlinked(&[])), Err(LinkRefusal::NoPerson));
-            assert_eq!(decide(rule, KnownPeople::Unlinked(&[CANDIDATE; 2])), Err(LinkRefusal::Ambiguous));
+            assert_eq!(decide(rule, KnownPeople::Unlinked(&[])), Err(LinkError::NoPerson));
+            assert_eq!(decide(rule, KnownPeople::Unlinked(&[CANDIDATE; 2])), Err(LinkError::Ambiguous));
         }
     }
 
@@ -285,21 +285,21 @@ mod tests {
         for (email, wanted) in [
             (Some("Ada@Example.COM"), address("ada@example.com")),
             (Some("ada@müller.example"), address("ada@xn--mller-kva.example")),
-            (Some("ada@sub.example.com"), Err(LinkRefusal::UnprovenDomain)),
-            (Some("ada@example.com.evil.example"), Err(LinkRefusal::UnprovenDomain)),
-            (Some("ada@evil.example@example.com"), Err(LinkRefusal::NoClaim)),
-            (Some("example.com"), Err(LinkRefusal::NoClaim)),
-            (Some("ada@\u{ff45}xample.com"), Err(LinkRefusal::NoClaim)),
-            (Some("ada@exam\u{200b}ple.com"), Err(LinkRefusal::NoClaim)),
-            (Some("ada@example.com."), Err(LinkRefusal::NoClaim)),
-            (Some("ada@[127.0.0.1]"), Err(LinkRefusal::NoClaim)),
-            (None, Err(LinkRefusal::NoClaim)),
+            (Some("ada@sub.example.com"), Err(LinkError::UnprovenDomain)),
+            (Some("ada@example.com.evil.example"), Err(LinkError::UnprovenDomain)),
+            (Some("ada@evil.example@example.com"), Err(LinkError::NoClaim)),
+            (Some("example.com"), Err(LinkError::NoClaim)),
+            (Some("ada@\u{ff45}xample.com"), Err(LinkError::NoClaim)),
+            (Some("ada@exam\u{200b}ple.com"), Err(LinkError::NoClaim)),
+            (Some("ada@example.com."), Err(LinkError::NoClaim)),
+            (Some("ada@[127.0.0.1]"), Err(LinkError::NoClaim)),
+            (None, Err(LinkError::NoClaim)),
         ] {
             let key = settings(VerifiedEmail, &domains).candidate_key(&account(None, email));
             assert_eq!(key, wanted, "{email:?}");
         }
         let by_id = |id| settings(ScimExternalId, &[]).candidate_key(&account(id, Some("ada@example.com")));
         assert_eq!(by_id(Some("7D0f")), Ok(CandidateKey::ExternalId("7D0f".to_owned())));
-        assert_eq!((by_id(Some("")), by_id(None)), (Err(LinkRefusal::NoClaim), Err(LinkRefusal::NoClaim)));
+        assert_eq!((by_id(Some("")), by_id(None)), (Err(LinkError::NoClaim), Err(LinkError::NoClaim)));
     }
 }

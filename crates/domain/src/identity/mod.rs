@@ -27,7 +27,7 @@ pub use link::{IdentityLink, IdentityLinkDraft, ProviderRemoval, StoredLinks};
 
 use body::{ACR, DEFAULT_SCOPES, NAME, SCOPES, SUBJECT_CLAIM};
 use body::{AUDIENCES, AUTHORIZED_PARTIES, CLIENT_ID, DEFAULT_LIFETIME, EMAIL_DOMAINS, ISSUER, LIFETIME};
-pub use proof::{DomainRefusal, IdentityProof, ProofHolder, ProvableValue, ProvenValues, proof_id_of_address};
+pub use proof::{EmailDomainError, IdentityProof, ProofHolder, ProvableValue, ProvenValues, proof_id_of_address};
 
 use crate::access::Permissions;
 use crate::content::{content, optional, or, or_default, required};

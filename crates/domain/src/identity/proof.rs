@@ -65,7 +65,7 @@ pub struct ProvenValues {
 
 /// The reason why the operator cannot trust a domain.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DomainRefusal {
+pub enum EmailDomainError {
     /// The text is no domain, or one of public mailboxes.
     #[error("the domain {0}")]
     Malformed(ValueError),
@@ -181,14 +181,17 @@ impl IdentityProvider {
     ///
     /// # Errors
     /// Returns the reason why the domain cannot be trusted.
-    pub fn find_for_domain<'p>(providers: &'p [Self], domain: &str) -> Result<(&'p Self, String), DomainRefusal> {
-        let domain = parse_domain(domain).map_err(DomainRefusal::Malformed)?;
+    pub fn find_for_domain<'p>(
+        providers: &'p [Self],
+        domain: &str,
+    ) -> Result<(&'p Self, String), EmailDomainError> {
+        let domain = parse_domain(domain).map_err(EmailDomainError::Malformed)?;
         let matching_providers: Vec<_> =
             providers.iter().filter(|provider| provider.email_domains.contains(&domain)).collect();
         match matching_providers.as_slice() {
-            [] => Err(DomainRefusal::Unnamed),
+            [] => Err(EmailDomainError::Unnamed),
             [provider] => Ok((*provider, domain)),
-            several => Err(DomainRefusal::Ambiguous(several.iter().map(|provider| provider.id).collect())),
+            several => Err(EmailDomainError::Ambiguous(several.iter().map(|provider| provider.id).collect())),
         }
     }
 }

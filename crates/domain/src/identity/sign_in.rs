@@ -4,16 +4,16 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use candor_tokens::discovery::ProviderMetadata;
-use candor_tokens::flaw::TokenFlaw;
-use candor_tokens::token_response::TokenResponseFlaw;
+use candor_tokens::flaw::TokenError;
+use candor_tokens::token_response::TokenResponseError;
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use super::command_line::{COMMAND_LINE, CommandLine};
 use super::email_domain::parse_domain;
-use super::fetch_failure::FetchFailure;
-use super::link_decision::LinkRefusal;
+use super::fetch_failure::FetchError;
+use super::link_decision::LinkError;
 use super::{IdentityProvider, ProvenValues, Status};
 use crate::access::api_key::START;
 use crate::fields::{Fields, StringEnum};
@@ -208,17 +208,17 @@ impl SignInResponse {
     ///
     /// # Errors
     /// Returns the cause for which the sign-in is refused.
-    pub fn to_code(&self, metadata: &ProviderMetadata) -> Result<&str, SignInRefusal> {
+    pub fn to_code(&self, metadata: &ProviderMetadata) -> Result<&str, SignInError> {
         let is_issuer = match &self.issuer {
             Some(issuer) => *issuer == metadata.issuer,
             None => !metadata.has_issuer_parameter,
         };
         if !is_issuer {
-            return Err(SignInRefusal::ForeignIssuer);
+            return Err(SignInError::ForeignIssuer);
         }
         match (&self.error, &self.code) {
-            (Some(error), _) if DENIALS.contains(&error.as_str()) => Err(SignInRefusal::Denied),
-            (Some(_), _) | (None, None) => Err(SignInRefusal::ProviderError),
+            (Some(error), _) if DENIALS.contains(&error.as_str()) => Err(SignInError::Denied),
+            (Some(_), _) | (None, None) => Err(SignInError::ProviderError),
             (None, Some(code)) => Ok(code),
         }
     }
@@ -226,7 +226,7 @@ impl SignInResponse {
 
 /// The cause for which a sign-in is refused. The audit log shows it to admins; the browser learns the reason alone.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum SignInRefusal {
+pub enum SignInError {
     /// The state is unknown, too old, of another browser or provider, or was used before.
     #[error("the sign-in is too old, was used before, or was begun by another browser")]
     Expired,
@@ -253,22 +253,22 @@ pub enum SignInRefusal {
     NoKeys,
     /// The code cannot be exchanged.
     #[error("cannot exchange the code: {0}")]
-    Exchange(FetchFailure),
+    Exchange(FetchError),
     /// The response of the token endpoint cannot be used.
     #[error(transparent)]
-    Response(#[from] TokenResponseFlaw),
+    Response(#[from] TokenResponseError),
     /// The ID token is refused.
     #[error(transparent)]
-    Token(#[from] TokenFlaw),
+    Token(#[from] TokenError),
     /// The account signs in as no person.
     #[error(transparent)]
-    Link(#[from] LinkRefusal),
+    Link(#[from] LinkError),
     /// Another provider has proven the client id.
     #[error("another identity provider has proven the client id")]
     TakenClientId,
 }
 
-impl SignInRefusal {
+impl SignInError {
     /// Returns the reason that the browser learns. The reason names no person and no account.
     #[must_use]
     pub const fn reason(&self) -> &'static str {

@@ -4,7 +4,7 @@ use ulid::Ulid;
 
 use super::*;
 use crate::access::tests::unbound;
-use crate::access::{AccessLevel, AllowedNetworks, Caller, Permission, PermissionDenied};
+use crate::access::{AccessLevel, AllowedNetworks, Caller, Permission, PermissionError};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::json::Object;
@@ -255,7 +255,7 @@ fn status_follows_the_transitions() {
 fn provider_gives_no_more_access_than_its_writer_has() {
     let scopes = Permissions::NONE.with(Permission::SettingsWrite).with(Permission::ObservationsRead);
     let few = Caller { scopes, ..admin() };
-    let expected_refusal = Err(DomainError::Denied(PermissionDenied::CannotGrant));
+    let expected_refusal = Err(DomainError::Denied(PermissionError::CannotGrant));
     let create = |caller: &Caller, rest: &str| {
         let draft = draft(&format!(r#""link_by": "scim_external_id", {rest}"#)).unwrap();
         IdentityProvider::create(ID, draft, None, caller, AT).map(drop)
@@ -297,7 +297,7 @@ fn update_that_only_narrows_needs_no_access() {
             (&disabled_provider, r#"{"email_domains": ["c.example"]}"#, false),
         ] {
             let result = update_as(caller, stored_provider, text);
-            let is_denied = result == Err(DomainError::Denied(PermissionDenied::CannotGrant));
+            let is_denied = result == Err(DomainError::Denied(PermissionError::CannotGrant));
             assert_eq!(!is_denied, is_allowed, "{text}");
             assert!(update_as(&admin(), stored_provider, text).is_ok(), "{text}");
         }

@@ -1,11 +1,11 @@
 //! Permission to create, change and review objectives (§2.2, decisions B5, C6, C10).
 
 use super::{Draft, Objective, Scope, Status, Verb};
-use crate::access::{AdminContext, Caller, PermissionDenied};
+use crate::access::{AdminContext, Caller, PermissionError};
 use crate::organization::Review;
 
 /// Requires that the caller may write org objectives (decision C6).
-fn require_org_writer(scope: Scope, caller: &Caller) -> Result<(), PermissionDenied> {
+fn require_org_writer(scope: Scope, caller: &Caller) -> Result<(), PermissionError> {
     if scope == Scope::Org { caller.require_admin(AdminContext::Data) } else { Ok(()) }
 }
 
@@ -23,8 +23,8 @@ impl Objective {
     /// Requires that a caller who sees this objective may change it.
     ///
     /// # Errors
-    /// [`PermissionDenied::AdminRequired`] for an org objective.
-    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::AdminRequired`] for an org objective.
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionError> {
         require_org_writer(self.scope, caller)
     }
 
@@ -32,12 +32,12 @@ impl Objective {
     /// no decision about their own objectives, even if they are org admins (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::AdminRequired`] for an org objective; [`PermissionDenied::OwnReview`].
-    pub fn may_be_acted_on_by(&self, caller: &Caller, what: Verb, review: Review) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::AdminRequired`] for an org objective; [`PermissionError::OwnReview`].
+    pub fn may_be_acted_on_by(&self, caller: &Caller, what: Verb, review: Review) -> Result<(), PermissionError> {
         self.may_be_changed_by(caller)?;
         let is_own = caller.bound_to() == Some(self.owner_id);
         if is_own && what.is_decision() && review == Review::Required {
-            Err(PermissionDenied::OwnReview)
+            Err(PermissionError::OwnReview)
         } else {
             Ok(())
         }
@@ -56,16 +56,16 @@ impl Draft {
     /// Requires that the caller may create this objective, before its owner is looked up (decisions B5, C6, C10).
     ///
     /// # Errors
-    /// [`PermissionDenied::AdminRequired`]; [`PermissionDenied::OwnReview`] for an objective of the caller's own
+    /// [`PermissionError::AdminRequired`]; [`PermissionError::OwnReview`] for an objective of the caller's own
     /// that skips a required review.
-    pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), PermissionDenied> {
+    pub fn may_be_created_by(&self, caller: &Caller, review: Review) -> Result<(), PermissionError> {
         require_org_writer(self.scope, caller)?;
         if review != Review::Required || self.first_status() == Status::Proposed {
             return Ok(());
         }
         caller.require_admin(AdminContext::Data)?;
         let is_own = caller.bound_to().is_some_and(|own| self.owner.id == Some(own));
-        if is_own { Err(PermissionDenied::OwnReview) } else { Ok(()) }
+        if is_own { Err(PermissionError::OwnReview) } else { Ok(()) }
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
             for what in Verb::ALL.iter().copied() {
                 for review in Review::ALL.iter().copied() {
                     let is_refused = is_owner && what.is_decision() && review == Review::Required;
-                    let expected_error = is_refused.then_some(PermissionDenied::OwnReview);
+                    let expected_error = is_refused.then_some(PermissionError::OwnReview);
                     let result = own.may_be_acted_on_by(&caller, what, review);
                     assert_eq!(result.err(), expected_error, "{name} {what:?} {review:?}");
                 }
@@ -117,7 +117,7 @@ mod tests {
             (bound_caller(other, true), true),
         ];
         for (caller, may) in table {
-            let expected_error = (!may).then_some(PermissionDenied::AdminRequired);
+            let expected_error = (!may).then_some(PermissionError::AdminRequired);
             assert_eq!(org.may_be_changed_by(&caller).err(), expected_error, "{caller:?}");
             assert_eq!(
                 org.may_be_acted_on_by(&caller, Verb::Submit, Review::Optional).err(),
@@ -140,11 +140,11 @@ mod tests {
         };
         let other = EmployeeId::from_ulid(Ulid(77));
         let table = [
-            (unbound(Standard), Some(PermissionDenied::AdminRequired)),
+            (unbound(Standard), Some(PermissionError::AdminRequired)),
             (unbound(Admin), None),
-            (bound_caller(own, false), Some(PermissionDenied::AdminRequired)),
-            (bound_caller(own, true), Some(PermissionDenied::OwnReview)),
-            (bound_caller(other, false).with_level(Admin), Some(PermissionDenied::AdminRequired)),
+            (bound_caller(own, false), Some(PermissionError::AdminRequired)),
+            (bound_caller(own, true), Some(PermissionError::OwnReview)),
+            (bound_caller(other, false).with_level(Admin), Some(PermissionError::AdminRequired)),
             (bound_caller(other, true), None),
         ];
         for (caller, denied) in table {

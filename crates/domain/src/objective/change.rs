@@ -4,7 +4,7 @@ use super::key_result_body::{self, Entry};
 use super::lifecycle::StatusChange;
 use super::parent::{self, PARENT, StoredParent};
 use super::{Content, ContentPatch, Family, Objective, Scope, Status};
-use crate::access::PermissionDenied;
+use crate::access::PermissionError;
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
@@ -230,8 +230,8 @@ impl Objective {
     /// Creates an objective (§4.2).
     ///
     /// # Errors
-    /// [`PermissionDenied::OwnerNotAdmin`] for an org objective whose owner is not an org admin.
-    /// [`PermissionDenied::NotBelow`] if the caller may not set objectives for the owner.
+    /// [`PermissionError::OwnerNotAdmin`] for an org objective whose owner is not an org admin.
+    /// [`PermissionError::NotBelow`] if the caller may not set objectives for the owner.
     /// [`DomainError::Unprocessable`] for an owner who does not exist and for a parent that is not possible.
     /// [`DomainError::Conflict`] for an external id that another objective has.
     pub fn create(
@@ -243,10 +243,10 @@ impl Objective {
         let not_found = || DomainError::unprocessable("owner_id", draft.owner.not_found());
         let (Some(owner_id), Some(owner)) = (draft.owner.id, found.owner) else { return Err(not_found()) };
         if !owner.in_reach {
-            return Err(PermissionDenied::NotBelow.into());
+            return Err(PermissionError::NotBelow.into());
         }
         if draft.scope == Scope::Org && owner.role != Role::OrgAdmin {
-            return Err(PermissionDenied::OwnerNotAdmin.into());
+            return Err(PermissionError::OwnerNotAdmin.into());
         }
         found.external_ids.require_free(draft.content.external_id.as_deref(), None)?;
         let parent_id = parent::require(draft.scope, draft.parent.as_ref(), found.parent)?;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{KeyResult, Metric, Objective, REMARK_CHARS, Status};
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::audit::AuditDraft;
 use crate::decimal::{self, Decimal};
 use crate::decision::{Decision, Resource};
@@ -219,8 +219,8 @@ impl CheckInDraft {
     /// Returns the draft with its author resolved: a bound key writes as its person (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::OtherPerson`] if a bound key names another author, or null.
-    pub fn written_by(self, caller: &Caller) -> Result<Self, PermissionDenied> {
+    /// [`PermissionError::OtherPerson`] if a bound key names another author, or null.
+    pub fn written_by(self, caller: &Caller) -> Result<Self, PermissionError> {
         let author = caller.speaker(self.author)?;
         Ok(Self { author: Some(author), ..self })
     }

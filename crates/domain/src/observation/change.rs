@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Content, ContentPatch, MAX_ATTRIBUTES, Observation};
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
@@ -104,8 +104,8 @@ impl Draft {
     /// Returns the draft with its author resolved: a bound key writes as its person (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::OtherPerson`] if a bound key names another author, or null.
-    pub fn written_by(self, caller: &Caller) -> Result<Self, PermissionDenied> {
+    /// [`PermissionError::OtherPerson`] if a bound key names another author, or null.
+    pub fn written_by(self, caller: &Caller) -> Result<Self, PermissionError> {
         let author = caller.speaker(self.author)?;
         Ok(Self { author: Some(author), ..self })
     }

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::content::{content, optional, or, required};
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
@@ -137,10 +137,10 @@ impl Observation {
     /// Requires that the caller, who sees the observation, may change, archive and restore it (decision B5).
     ///
     /// # Errors
-    /// [`PermissionDenied::AuthorOnly`] for a person who is neither the author nor an org admin.
-    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// [`PermissionError::AuthorOnly`] for a person who is neither the author nor an org admin.
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionError> {
         let is_allowed = caller.viewer().person().is_none_or(|person| self.author_id == Some(person));
-        if is_allowed { Ok(()) } else { Err(PermissionDenied::AuthorOnly) }
+        if is_allowed { Ok(()) } else { Err(PermissionError::AuthorOnly) }
     }
 
     /// Archives an active observation (§3.2).

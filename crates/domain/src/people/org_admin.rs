@@ -2,7 +2,7 @@
 //! (decision D12).
 
 use super::{Employee, Role, Status};
-use crate::access::PermissionDenied;
+use crate::access::PermissionError;
 use crate::fields::StringEnum;
 use crate::refusal::{BrokenRule, DomainError};
 
@@ -18,26 +18,26 @@ impl Employee {
     /// identity providers find people by address and external id. `before` is `None` for a new person.
     ///
     /// # Errors
-    /// [`PermissionDenied::AdminRequired`].
+    /// [`PermissionError::AdminRequired`].
     pub fn authorize_admin_change(
         before: Option<&Self>,
         after: &Self,
         is_admin: bool,
-    ) -> Result<(), PermissionDenied> {
+    ) -> Result<(), PermissionError> {
         let has_role = |person: &Self| person.role == Role::OrgAdmin;
         let who = |person: &Self| (person.status, person.email.clone(), person.external_id.clone());
         let concerns_admins = before.map_or(has_role(after), |before| {
             has_role(before) != has_role(after) || has_role(after) && who(before) != who(after)
         });
-        if concerns_admins && !is_admin { Err(PermissionDenied::AdminRequired) } else { Ok(()) }
+        if concerns_admins && !is_admin { Err(PermissionError::AdminRequired) } else { Ok(()) }
     }
 
     /// Requires admin context for an invitation that makes its reader an active org admin.
     ///
     /// # Errors
-    /// [`PermissionDenied::AdminRequired`].
-    pub fn authorize_invitation(&self, is_admin: bool) -> Result<(), PermissionDenied> {
-        if self.role == Role::OrgAdmin && !is_admin { Err(PermissionDenied::AdminRequired) } else { Ok(()) }
+    /// [`PermissionError::AdminRequired`].
+    pub fn authorize_invitation(&self, is_admin: bool) -> Result<(), PermissionError> {
+        if self.role == Role::OrgAdmin && !is_admin { Err(PermissionError::AdminRequired) } else { Ok(()) }
     }
 
     /// Returns `true` if the person stops being an active org admin.

@@ -6,7 +6,7 @@ mod retained;
 mod run;
 mod schedule;
 
-pub use period::{NotAPeriod, PATTERN, Period};
+pub use period::{PATTERN, Period, PeriodError};
 pub use preview::{PreviewRequest, PreviewedRules, RetentionPreview};
 pub use retained::Retained;
 pub use run::{Filter, RetentionRemoval, RetentionRun, RunStatus};

@@ -44,7 +44,7 @@ pub struct Period {
 
 /// The error for a text that is not a period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotAPeriod {
+pub enum PeriodError {
     /// The text has another form.
     #[error("not an ISO 8601 duration of years, months and days, or of weeks, such as P3Y")]
     Format,
@@ -64,10 +64,10 @@ pub(super) const fn period() -> Checked<Period> {
 /// `invalid_format`, or `out_of_range` for a period of less than 30 days.
 pub(super) fn parse(text: &str) -> Result<Period, ValueError> {
     text.parse().map_err(|error| match error {
-        NotAPeriod::Format => {
+        PeriodError::Format => {
             ValueError::format("an ISO 8601 duration of years, months and days, or of weeks, such as P3Y")
         }
-        NotAPeriod::TooShort => ValueError::new(Code::OutOfRange, format!("must be at least P{MIN_DAYS}D")),
+        PeriodError::TooShort => ValueError::new(Code::OutOfRange, format!("must be at least P{MIN_DAYS}D")),
     })
 }
 
@@ -97,33 +97,33 @@ impl Period {
 
 /// Reads a number without a leading zero and with at most `digits` digits before its unit. Returns 0 if the text does
 /// not have the unit.
-fn take(text: &mut &str, unit: char, digits: usize) -> Result<u32, NotAPeriod> {
+fn take(text: &mut &str, unit: char, digits: usize) -> Result<u32, PeriodError> {
     let Some((number, rest)) = text.split_once(unit) else { return Ok(0) };
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
     if !is_number || number.is_empty() || number.len() > digits {
-        return Err(NotAPeriod::Format);
+        return Err(PeriodError::Format);
     }
     *text = rest;
-    number.parse().map_err(|_| NotAPeriod::Format)
+    number.parse().map_err(|_| PeriodError::Format)
 }
 
 impl FromStr for Period {
-    type Err = NotAPeriod;
+    type Err = PeriodError;
 
-    fn from_str(text: &str) -> Result<Self, NotAPeriod> {
-        let mut rest = text.strip_prefix('P').ok_or(NotAPeriod::Format)?;
+    fn from_str(text: &str) -> Result<Self, PeriodError> {
+        let mut rest = text.strip_prefix('P').ok_or(PeriodError::Format)?;
         if rest.is_empty() {
-            return Err(NotAPeriod::Format);
+            return Err(PeriodError::Format);
         }
         let years = take(&mut rest, 'Y', 2)?;
         let months = take(&mut rest, 'M', 3)?;
         let weeks = if years == 0 && months == 0 { take(&mut rest, 'W', 4)? } else { 0 };
         let days = if weeks == 0 { take(&mut rest, 'D', 5)? } else { 0 };
         if !rest.is_empty() {
-            return Err(NotAPeriod::Format);
+            return Err(PeriodError::Format);
         }
         let is_long_enough = years > 0 || months > 0 || weeks * DAYS_PER_WEEK + days >= MIN_DAYS;
-        if is_long_enough { Ok(Self { years, months, weeks, days }) } else { Err(NotAPeriod::TooShort) }
+        if is_long_enough { Ok(Self { years, months, weeks, days }) } else { Err(PeriodError::TooShort) }
     }
 }
 
@@ -185,10 +185,10 @@ mod tests {
             "P1.5Y", "P-3Y", "P+3Y", "p3y", "P3Y ", "PT720H", "P3YT1H", "P100000D", "P1D30D",
         ];
         for text in formats {
-            assert_eq!(text.parse::<Period>(), Err(NotAPeriod::Format), "{text:?}");
+            assert_eq!(text.parse::<Period>(), Err(PeriodError::Format), "{text:?}");
         }
         for text in ["P29D", "P1D", "P4W", "P1W"] {
-            assert_eq!(text.parse::<Period>(), Err(NotAPeriod::TooShort), "{text:?}");
+            assert_eq!(text.parse::<Period>(), Err(PeriodError::TooShort), "{text:?}");
         }
     }
 

@@ -61,14 +61,14 @@ pub struct Candidates {
 /// A refusal, and the issue that the administrator sees.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
-pub struct Refused {
+pub struct ProvisioningError {
     /// The response to the identity provider.
     pub error: ScimError,
     /// The issue; `None` if the response says everything.
     pub issue: Option<Box<IssueDraft>>,
 }
 
-impl From<ScimError> for Refused {
+impl From<ScimError> for ProvisioningError {
     fn from(error: ScimError) -> Self {
         Self { error, issue: None }
     }
@@ -108,9 +108,9 @@ impl<'a> UserIdentity<'a> {
         }
     }
 
-    pub(super) fn into_refusal(self, kind: IssueKind, message: String) -> Refused {
+    pub(super) fn into_refusal(self, kind: IssueKind, message: String) -> ProvisioningError {
         let error = ScimError::new(ScimErrorType::Uniqueness, message.clone());
-        Refused { error, issue: Some(Box::new(self.issue(kind, message))) }
+        ProvisioningError { error, issue: Some(Box::new(self.issue(kind, message))) }
     }
 }
 
@@ -119,7 +119,7 @@ impl Candidates {
     ///
     /// # Errors
     /// `uniqueness` if the identifiers belong to several people. No person changes then.
-    pub fn person(&self, user: &ScimUser) -> Result<Option<EmployeeId>, Refused> {
+    pub fn person(&self, user: &ScimUser) -> Result<Option<EmployeeId>, ProvisioningError> {
         let all = [self.linked_external_id, self.external_id, self.user_name, self.email];
         let mut people = all.into_iter().flatten();
         let Some(first) = people.next() else { return Ok(None) };
@@ -169,7 +169,7 @@ pub fn admit_match(
     person: &Employee,
     link: Option<&ScimLink>,
     connector: ConnectorId,
-) -> Result<(), Refused> {
+) -> Result<(), ProvisioningError> {
     match person.connector_id {
         Some(owner) if owner != connector => {
             let message = format!(

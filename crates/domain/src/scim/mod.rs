@@ -17,7 +17,7 @@ mod view;
 pub use candor_scim::{CustomMapping, PatchOperation, ScimError, ScimErrorType, UserDocument};
 
 pub use mapping::{MAX_EXTRA_BYTES, ManagerReference, ScimUser};
-pub use matching::{Candidates, IdentifierHolders, Refused, UserIdentity, admit_match, is_visible};
+pub use matching::{Candidates, IdentifierHolders, ProvisioningError, UserIdentity, admit_match, is_visible};
 pub use pending::{ResolvedManager, resolve_manager};
 pub use provision::{ProvisionedUser, ProvisioningInput, WriteKind};
 pub use removal::{RemovedUser, remove};

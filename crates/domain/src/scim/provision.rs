@@ -3,7 +3,7 @@
 use candor_scim::{ScimError, ScimErrorType, UserDocument};
 
 use super::mapping::ScimUser;
-use super::matching::{Refused, UserIdentity};
+use super::matching::{ProvisioningError, UserIdentity};
 use super::targets::{DepartmentTarget, ManagerTarget};
 use crate::catalog::Department;
 use crate::decision::Decision;
@@ -100,7 +100,7 @@ pub(super) fn reference<K: Kind>(id: Id<K>) -> Reference<K> {
 }
 
 /// Converts an error of the rules of an employee into the refusal of a SCIM request.
-fn refusal(input: &ProvisioningInput<'_>, error: DomainError) -> Refused {
+fn refusal(input: &ProvisioningInput<'_>, error: DomainError) -> ProvisioningError {
     match error {
         DomainError::Invalid(problems) | DomainError::Unprocessable(problems) => {
             ScimError::from_problems(&problems).into()
@@ -155,7 +155,7 @@ impl ProvisioningInput<'_> {
     /// # Errors
     /// `invalidValue` for values that an employee cannot have; `uniqueness` for identifiers of another person, for
     /// an adoption that needs a confirmation and has none, and for the deactivation of the last active org admin.
-    pub fn decide(&self) -> Result<ProvisionedUser, Refused> {
+    pub fn decide(&self) -> Result<ProvisionedUser, ProvisioningError> {
         self.require_free_identifiers()?;
         self.require_confirmed_adoption()?;
         let reference_result = self.apply_references();
@@ -178,7 +178,7 @@ impl ProvisioningInput<'_> {
     }
 
     /// Refuses identifiers that the connector uses for another person.
-    fn require_free_identifiers(&self) -> Result<(), Refused> {
+    fn require_free_identifiers(&self) -> Result<(), ProvisioningError> {
         let is_taken = |holder: Option<EmployeeId>| holder.is_some_and(|holder| holder != self.id);
         let conflicts =
             [("userName", is_taken(self.user_name_link)), ("externalId", is_taken(self.external_id_link))];
@@ -277,7 +277,7 @@ impl ProvisioningInput<'_> {
             .filter(|_| is_free && (external_id_before.is_none() || external_id_before == linked_external_id))
     }
 
-    fn create(&self, applied: &AppliedReferences) -> Result<Decision<Employee>, Refused> {
+    fn create(&self, applied: &AppliedReferences) -> Result<Decision<Employee>, ProvisioningError> {
         let mut draft = Draft::parse(self.body(false)).map_err(|problems| ScimError::from_problems(&problems))?;
         draft.manager = applied.manager.flatten().map(reference);
         draft.department = applied.department.flatten().map(reference);
@@ -287,7 +287,11 @@ impl ProvisioningInput<'_> {
         Ok(decision)
     }
 
-    fn change(&self, person: &Employee, applied: &AppliedReferences) -> Result<Vec<Decision<Employee>>, Refused> {
+    fn change(
+        &self,
+        person: &Employee,
+        applied: &AppliedReferences,
+    ) -> Result<Vec<Decision<Employee>>, ProvisioningError> {
         let mut decisions: Vec<_> = self.connector.manage(person, self.at).into_iter().collect();
         let now = decisions.last().map_or(person, |decision| &decision.state);
         let parsed_patch = Patch::parse(self.body(self.clears())).resolve_with(now);
@@ -307,7 +311,7 @@ impl ProvisioningInput<'_> {
     }
 
     /// Adds the change of the status that the request asks for.
-    fn move_status(&self, decisions: &mut Vec<Decision<Employee>>) -> Result<(), Refused> {
+    fn move_status(&self, decisions: &mut Vec<Decision<Employee>>) -> Result<(), ProvisioningError> {
         let Some(now) = decisions.last().map(|decision| &decision.state).or(self.person) else { return Ok(()) };
         let default = if self.kind == WriteKind::Create { Some(true) } else { None };
         let status_change = match (self.user.active.or(default), now.status) {
@@ -327,7 +331,7 @@ impl ProvisioningInput<'_> {
     }
 
     /// Refuses to deactivate the last active org admin.
-    fn require_other_admin(&self, now: &Employee) -> Result<(), Refused> {
+    fn require_other_admin(&self, now: &Employee) -> Result<(), ProvisioningError> {
         let is_last = self.person.is_some() && now.is_active_org_admin();
         if !is_last || self.has_other_admin {
             return Ok(());
@@ -374,7 +378,7 @@ fn is_equal(stored: &ScimLink, link: &ScimLink) -> bool {
 }
 
 /// Returns the refusal to deactivate the last active org admin.
-pub(super) fn last_admin(identity: UserIdentity<'_>) -> Refused {
+pub(super) fn last_admin(identity: UserIdentity<'_>) -> ProvisioningError {
     identity.into_refusal(IssueKind::LastAdmin, BrokenRule::LastAdmin.message().to_owned())
 }
 

@@ -1,6 +1,6 @@
 //! Removal of a user by the identity provider.
 
-use super::matching::{Refused, UserIdentity};
+use super::matching::{ProvisioningError, UserIdentity};
 use super::provision::last_admin;
 use crate::decision::Decision;
 use crate::people::connector::ScimLink;
@@ -25,7 +25,7 @@ pub fn remove(
     link: &ScimLink,
     has_other_admin: bool,
     at: Timestamp,
-) -> Result<RemovedUser, Refused> {
+) -> Result<RemovedUser, ProvisioningError> {
     if person.is_active_org_admin() && !has_other_admin {
         return Err(last_admin(UserIdentity::from_link(link)));
     }

@@ -1,15 +1,15 @@
 //! Permission to write, change and review summaries (decisions B5, C10).
 
 use super::{ActionKind, Draft, Summary};
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::organization::Review;
 
 impl Draft {
     /// Resolves the author. A bound key writes as its person (decision B5).
     ///
     /// # Errors
-    /// Returns [`PermissionDenied::OtherPerson`] for another author than the person of a bound key.
-    pub fn written_by(mut self, caller: &Caller) -> Result<Self, PermissionDenied> {
+    /// Returns [`PermissionError::OtherPerson`] for another author than the person of a bound key.
+    pub fn written_by(mut self, caller: &Caller) -> Result<Self, PermissionError> {
         self.author = Some(caller.speaker(self.author.take())?);
         Ok(self)
     }
@@ -20,12 +20,12 @@ impl Summary {
     /// admins may; the person that it was shared with may not.
     ///
     /// # Errors
-    /// Returns [`PermissionDenied::OnlyShared`] for the person of a shared summary.
-    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    /// Returns [`PermissionError::OnlyShared`] for the person of a shared summary.
+    pub fn may_be_changed_by(&self, caller: &Caller) -> Result<(), PermissionError> {
         let Some(person) = caller.person else { return Ok(()) };
         let is_only_shared =
             person.id == self.employee_id && self.author_id != Some(person.id) && !person.is_org_admin;
-        if is_only_shared { Err(PermissionDenied::OnlyShared) } else { Ok(()) }
+        if is_only_shared { Err(PermissionError::OnlyShared) } else { Ok(()) }
     }
 
     /// Checks that a caller who sees this summary may take this action. Keys that act for no person may take every
@@ -35,26 +35,26 @@ impl Summary {
     /// B5).
     ///
     /// # Errors
-    /// Returns [`PermissionDenied::NotTheSubject`], [`PermissionDenied::AboutOneself`],
-    /// [`PermissionDenied::OwnReview`], [`PermissionDenied::OwnText`] or [`PermissionDenied::OnlyShared`].
+    /// Returns [`PermissionError::NotTheSubject`], [`PermissionError::AboutOneself`],
+    /// [`PermissionError::OwnReview`], [`PermissionError::OwnText`] or [`PermissionError::OnlyShared`].
     pub fn may_be_acted_on_by(
         &self,
         caller: &Caller,
         what: ActionKind,
         review: Review,
-    ) -> Result<(), PermissionDenied> {
+    ) -> Result<(), PermissionError> {
         let Some(person) = caller.bound_to() else { return Ok(()) };
         let is_about_them = person == self.employee_id;
         let is_author = self.author_id == Some(person);
         match what {
             ActionKind::Feedback if is_about_them => Ok(()),
-            ActionKind::Feedback => Err(PermissionDenied::NotTheSubject),
+            ActionKind::Feedback => Err(PermissionError::NotTheSubject),
             ActionKind::Approve | ActionKind::Return | ActionKind::Share if is_about_them => {
-                Err(PermissionDenied::AboutOneself)
+                Err(PermissionError::AboutOneself)
             }
-            ActionKind::Approve if is_author && review == Review::Required => Err(PermissionDenied::OwnReview),
+            ActionKind::Approve if is_author && review == Review::Required => Err(PermissionError::OwnReview),
             ActionKind::Approve if self.editor_ids.contains(&person) && review == Review::Required => {
-                Err(PermissionDenied::OwnText)
+                Err(PermissionError::OwnText)
             }
             ActionKind::Approve | ActionKind::Return | ActionKind::Share => Ok(()),
             ActionKind::Submit | ActionKind::Archive => self.may_be_changed_by(caller),
@@ -74,7 +74,7 @@ mod tests {
     use super::super::tests::summary;
     use super::*;
     use crate::access::AccessLevel::{Admin, Standard};
-    use crate::access::PermissionDenied::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
+    use crate::access::PermissionError::{AboutOneself, NotTheSubject, OnlyShared, OwnReview};
     use crate::access::tests::{bound_caller, unbound};
     use crate::fields::{Reference, StringEnum};
     use crate::id::{EmployeeId, Id};
@@ -155,8 +155,8 @@ mod tests {
         let table = [
             (String::new(), Ok(Some(own))),
             (author_member(own), Ok(Some(own))),
-            (author_member(other), Err(PermissionDenied::OtherPerson)),
-            (r#","author_id":null"#.to_owned(), Err(PermissionDenied::OtherPerson)),
+            (author_member(other), Err(PermissionError::OtherPerson)),
+            (r#","author_id":null"#.to_owned(), Err(PermissionError::OtherPerson)),
         ];
         let author = |draft: Draft| draft.author().and_then(|reference: &Reference<_>| reference.id);
         for (text, wanted) in table {

@@ -2,7 +2,7 @@ use ulid::Ulid;
 
 use super::*;
 use crate::access::{
-    AccessLevel, AllowedNetworks, BoundPerson, Environment, PermissionDenied, Permissions, Quotas, Tenant,
+    AccessLevel, AllowedNetworks, BoundPerson, Environment, PermissionError, Permissions, Quotas, Tenant,
 };
 use crate::assignment::{Assignment, tests::assignment};
 use crate::conversation::{Conversation, tests::conversation};
@@ -144,8 +144,8 @@ fn observation_is_changed_by_its_author_and_org_admins() {
     let observation_by_author = Observation { author_id: Some(AUTHOR), ..observation() };
     let table = [
         (Some((AUTHOR, false)), Ok(())),
-        (Some((SUBJECT, false)), Err(PermissionDenied::AuthorOnly)),
-        (Some((ABOVE, false)), Err(PermissionDenied::AuthorOnly)),
+        (Some((SUBJECT, false)), Err(PermissionError::AuthorOnly)),
+        (Some((ABOVE, false)), Err(PermissionError::AuthorOnly)),
         (Some((STRANGER, true)), Ok(())),
         (None, Ok(())),
     ];
@@ -162,10 +162,10 @@ fn bound_key_speaks_for_its_person_only() {
         let bound_caller = caller(Some((AUTHOR, is_org_admin)));
         assert_eq!(bound_caller.speaker(None), own);
         assert_eq!(bound_caller.speaker(author_named(AUTHOR)), own);
-        assert_eq!(bound_caller.speaker(author_named(SUBJECT)), Err(PermissionDenied::OtherPerson));
+        assert_eq!(bound_caller.speaker(author_named(SUBJECT)), Err(PermissionError::OtherPerson));
         assert_eq!(
             bound_caller.speaker(Some(None)),
-            Err(PermissionDenied::OtherPerson),
+            Err(PermissionError::OtherPerson),
             "null is not the person of the key"
         );
     }

@@ -4,7 +4,7 @@
 use super::custom_headers::{self, CustomHeaders, HeaderPatch, SealedHeaderPatch};
 use super::filter::{FILTER, may_filter};
 use super::{Content, ContentPatch, EventFilter, PayloadForm, SealedSecret, Streak, Subscription, Topic, Topics};
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::audit::{AuditDraft, Change, Changes};
 use crate::decision::Decision;
 use crate::event::EventType;
@@ -280,7 +280,7 @@ impl Subscription {
     /// Checks that this caller may read the events that the subscription sends at present. Otherwise a caller could
     /// narrow the event types to those that they may read and change the URL: after the owner restores the types, the
     /// new URL would get events that the caller may not read.
-    fn check_access(&self, caller: &Caller) -> Result<(), PermissionDenied> {
+    fn check_access(&self, caller: &Caller) -> Result<(), PermissionError> {
         let present = read_form(self.payload, self.filter.is_some());
         let sends = |kind: &&EventType| self.effective_event_types.cover(**kind);
         EventType::ALL.iter().filter(sends).try_for_each(|kind| present.may_reach(caller, *kind))?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::event::{Event, EventData, EventType};
 use crate::fields::{Fields, StringEnum};
 use crate::id::{DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
@@ -79,7 +79,7 @@ pub enum DepartmentFact {
 ///
 /// # Errors
 /// The access that the caller lacks.
-pub(super) fn may_filter(caller: &Caller, filter: Option<&EventFilter>) -> Result<(), PermissionDenied> {
+pub(super) fn may_filter(caller: &Caller, filter: Option<&EventFilter>) -> Result<(), PermissionError> {
     match filter.and_then(|filter| filter.department_ids.as_ref()) {
         Some(_) => caller.may_read_events_of(EventType::EmployeeUpdated),
         None => Ok(()),

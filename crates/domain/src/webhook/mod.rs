@@ -58,7 +58,7 @@ pub use payload::{PayloadForm, thin_body};
 pub use ping::{PING_MESSAGE, Ping, ping};
 pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
 pub use retry_after::RequestedPause;
-pub use schedule::{MAX_RETRIES, NextStep, NotASchedule, ResumedRetry, Schedule};
+pub use schedule::{MAX_RETRIES, NextStep, ResumedRetry, Schedule, ScheduleError};
 pub use stats::{AttemptCount, DeliveryStats, HourStats, LogFigures, MAX_QUEUED_COUNT, ReasonCount, StatsWindow};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};

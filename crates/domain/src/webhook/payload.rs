@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::access::{Caller, PermissionDenied, Tenant};
+use crate::access::{Caller, PermissionError, Tenant};
 use crate::decision::Resource;
 use crate::event::{Event, EventData, EventType};
 use crate::fields::{StringEnum, as_word};
@@ -25,7 +25,7 @@ impl PayloadForm {
     ///
     /// # Errors
     /// The access that the caller lacks.
-    pub fn may_reach(self, caller: &Caller, kind: EventType) -> Result<(), PermissionDenied> {
+    pub fn may_reach(self, caller: &Caller, kind: EventType) -> Result<(), PermissionError> {
         match self {
             Self::Full => caller.may_read_events_of(kind),
             Self::Thin => caller.may_hear_of(kind),

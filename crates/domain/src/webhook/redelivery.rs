@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::change::TOPICS;
 use super::{Delivery, Job, LOG_DAYS, Subscription, Topics};
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::event::{EventType, public_id};
 use crate::fields::{Fields, StringEnum};
 use crate::json::Object;
@@ -103,7 +103,7 @@ impl ReplayOrder {
     ///
     /// # Errors
     /// The access that the caller lacks for a type that the order names.
-    pub fn types(&self, subscription: &Subscription, caller: &Caller) -> Result<Vec<EventType>, PermissionDenied> {
+    pub fn types(&self, subscription: &Subscription, caller: &Caller) -> Result<Vec<EventType>, PermissionError> {
         let mut types = vec![];
         for kind in EventType::ALL.iter().copied().filter(|kind| *kind != EventType::TestPing) {
             let chosen_types = self.event_types.as_ref();
@@ -144,7 +144,7 @@ impl Subscription {
     ///
     /// # Errors
     /// The access that the caller lacks.
-    pub fn may_be_sent_by(&self, caller: &Caller, kind: EventType) -> Result<(), PermissionDenied> {
+    pub fn may_be_sent_by(&self, caller: &Caller, kind: EventType) -> Result<(), PermissionError> {
         self.payload.may_reach(caller, kind)
     }
 

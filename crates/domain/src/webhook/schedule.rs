@@ -27,7 +27,7 @@ pub struct Schedule {
 /// The error for a text that is not a retry schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected at most {MAX_RETRIES} delays of 1 second to 30 days, like `30s,2m,10m,1h,6h,24h`")]
-pub struct NotASchedule;
+pub struct ScheduleError;
 
 /// The step after an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,12 +62,12 @@ impl Schedule {
     /// Parses delays like `30s,2m,10m,1h,6h,24h`; an empty text means one attempt without retries.
     ///
     /// # Errors
-    /// Returns [`NotASchedule`] for any other text.
-    pub fn parse(text: &str) -> Result<Self, NotASchedule> {
+    /// Returns [`ScheduleError`] for any other text.
+    pub fn parse(text: &str) -> Result<Self, ScheduleError> {
         let parts: Vec<_> = text.split(',').map(str::trim).collect();
         let delays: Option<Vec<_>> =
             if parts == [""] { Some(vec![]) } else { parts.into_iter().map(seconds).collect() };
-        delays.filter(|delays| delays.len() <= MAX_RETRIES).map(|delays| Self { delays }).ok_or(NotASchedule)
+        delays.filter(|delays| delays.len() <= MAX_RETRIES).map(|delays| Self { delays }).ok_or(ScheduleError)
     }
 
     /// Returns the largest number of attempts of a delivery.
@@ -261,8 +261,8 @@ mod tests {
         for bad in
             ["0s", "31d", "1", "s", "1.5h", "-1s", "+1s", "1w", "1s,", ",", "1s;2s", "99999999999999999999s", "é"]
         {
-            assert_eq!(delays(bad), Err(NotASchedule), "{bad}");
+            assert_eq!(delays(bad), Err(ScheduleError), "{bad}");
         }
-        assert_eq!(delays(&["1s"; MAX_RETRIES + 1].join(",")), Err(NotASchedule));
+        assert_eq!(delays(&["1s"; MAX_RETRIES + 1].join(",")), Err(ScheduleError));
     }
 }

@@ -4,7 +4,7 @@
 use serde::{Serialize, Serializer};
 
 use super::PayloadForm;
-use crate::access::{Caller, PermissionDenied};
+use crate::access::{Caller, PermissionError};
 use crate::event::EventType;
 use crate::fields::StringEnum;
 use crate::problem::ValueError;
@@ -96,7 +96,7 @@ impl Topics {
     ///
     /// # Errors
     /// The access that the caller lacks for a type that is an entry of its own.
-    pub fn granted_to(&self, caller: &Caller, payload: PayloadForm) -> Result<Self, PermissionDenied> {
+    pub fn granted_to(&self, caller: &Caller, payload: PayloadForm) -> Result<Self, PermissionError> {
         let may_get = |kind: EventType| payload.may_reach(caller, kind);
         let mut topics = vec![];
         for topic in &self.0 {
@@ -189,7 +189,7 @@ mod tests {
             EventType::ALL.iter().filter(|kind| reader.may_read_events_of(**kind).is_ok()).collect();
         assert_eq!(types, readable);
         assert!(every.wants(EventType::ObjectiveCreated) && !every.wants(EventType::SummaryCreated));
-        let lacking = DomainError::Denied(PermissionDenied::MissingScope(Permission::SummariesRead));
+        let lacking = DomainError::Denied(PermissionError::MissingScope(Permission::SummariesRead));
         let two_types = r#""event_types":["objective.created","summary.created"]"#;
         assert_eq!(create_by(&reader, two_types).unwrap_err(), lacking);
         assert!(create_by(&reader, &format!(r#"{two_types},"payload":"thin""#)).is_ok());
@@ -248,7 +248,7 @@ mod tests {
         };
         let department = r#""department_id":["DEPARTMENT"]"#;
         let scopes = Permissions::NONE.with(reader);
-        let lacking = DomainError::Denied(PermissionDenied::MissingScope(Permission::EmployeesRead));
+        let lacking = DomainError::Denied(PermissionError::MissingScope(Permission::EmployeesRead));
         for payload in ["full", "thin"] {
             let refusal = create_by(&key(scopes), draft_with(department, payload)).unwrap_err();
             assert_eq!(refusal, lacking);

@@ -6,25 +6,25 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
-use candor_domain::access::PermissionDenied;
-use candor_domain::id::NotAnId;
-use candor_domain::identity::DomainRefusal;
-use candor_domain::identity::bearer::BearerRefusal;
-use candor_domain::identity::link_decision::LinkRefusal;
-use candor_domain::identity::sign_in::SignInRefusal;
+use candor_domain::access::PermissionError;
+use candor_domain::id::IdError;
+use candor_domain::identity::EmailDomainError;
+use candor_domain::identity::bearer::BearerError;
+use candor_domain::identity::link_decision::LinkError;
+use candor_domain::identity::sign_in::SignInError;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
-use candor_domain::retention::NotAPeriod;
-use candor_domain::scim::Refused;
+use candor_domain::retention::PeriodError;
+use candor_domain::scim::ProvisioningError;
 use candor_domain::signature::SignatureError;
-use candor_domain::time::NotATime;
-use candor_domain::webhook::NotASchedule;
+use candor_domain::time::TimeError;
+use candor_domain::webhook::ScheduleError;
 use candor_scim::ScimError;
-use candor_tokens::discovery::DiscoveryFlaw;
-use candor_tokens::flaw::TokenFlaw;
-use candor_tokens::key_set::KeySetFlaw;
-use candor_tokens::strict_json::DocumentFlaw;
-use candor_tokens::token_response::TokenResponseFlaw;
+use candor_tokens::discovery::DiscoveryError;
+use candor_tokens::flaw::TokenError;
+use candor_tokens::key_set::KeySetError;
+use candor_tokens::strict_json::DocumentError;
+use candor_tokens::token_response::TokenResponseError;
 
 /// Returns the name of an error type. The function compiles only for types that implement `Error`.
 fn name<E: Error>() -> &'static str {
@@ -61,24 +61,24 @@ fn collect(folder: &Path, names: &mut BTreeSet<String>) {
 #[test]
 fn each_public_error_type_implements_error() {
     let implementing = BTreeSet::from([
-        name::<BearerRefusal>(),
-        name::<DiscoveryFlaw>(),
-        name::<DocumentFlaw>(),
-        name::<DomainRefusal>(),
+        name::<BearerError>(),
+        name::<DiscoveryError>(),
+        name::<DocumentError>(),
+        name::<EmailDomainError>(),
         name::<DomainError>(),
-        name::<KeySetFlaw>(),
-        name::<LinkRefusal>(),
-        name::<NotAPeriod>(),
-        name::<NotASchedule>(),
-        name::<NotATime>(),
-        name::<NotAnId>(),
-        name::<PermissionDenied>(),
-        name::<Refused>(),
+        name::<KeySetError>(),
+        name::<LinkError>(),
+        name::<PeriodError>(),
+        name::<ScheduleError>(),
+        name::<TimeError>(),
+        name::<IdError>(),
+        name::<PermissionError>(),
+        name::<ProvisioningError>(),
         name::<ScimError>(),
-        name::<SignInRefusal>(),
+        name::<SignInError>(),
         name::<SignatureError>(),
-        name::<TokenFlaw>(),
-        name::<TokenResponseFlaw>(),
+        name::<TokenError>(),
+        name::<TokenResponseError>(),
         name::<ValidationErrors>(),
         name::<ValueError>(),
     ]);
@@ -86,7 +86,7 @@ fn each_public_error_type_implements_error() {
     for folder in ["src", "../scim/src", "../tokens/src"] {
         collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut names);
     }
-    assert!(["DomainError", "ScimError", "TokenFlaw"].iter().all(|name| names.contains(*name)), "{names:?}");
+    assert!(["DomainError", "ScimError", "TokenError"].iter().all(|name| names.contains(*name)), "{names:?}");
     let lacking: Vec<_> = names.iter().filter(|name| !implementing.contains(name.as_str())).collect();
     assert!(lacking.is_empty(), "{lacking:?}");
 }

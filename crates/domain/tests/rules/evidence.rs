@@ -2,10 +2,10 @@
 
 use candor_domain::id::IdentityProviderId;
 use candor_domain::identity::evidence::ProviderEvidence;
-use candor_domain::identity::fetch_failure::{FetchFailure, max_age};
+use candor_domain::identity::fetch_failure::{FetchError, max_age};
 use candor_domain::webhook::{FailureReason, TlsFailure};
-use candor_tokens::discovery::DiscoveryFlaw;
-use candor_tokens::key_set::{KeySet, KeySetFlaw};
+use candor_tokens::discovery::DiscoveryError;
+use candor_tokens::key_set::{KeySet, KeySetError};
 use serde_json::json;
 
 use super::mint::Mint;
@@ -40,20 +40,20 @@ fn bad_responses_are_problems_with_their_subject() {
     let mut evidence = ProviderEvidence::default();
     assert_eq!(evidence.add_discovery(ISSUER, Ok(b"{}")), None);
     assert_eq!(evidence.add_keys(KEYS, Ok(b"{}")), None);
-    assert_eq!(evidence.add_keys(KEYS, Err(FetchFailure::NotPublic)), None);
+    assert_eq!(evidence.add_keys(KEYS, Err(FetchError::NotPublic)), None);
     assert!(evidence.add_keys(KEYS, Ok(br#"{"keys":[]}"#)).is_some());
-    evidence.add_records("example.com", Err(FetchFailure::NoNameServer));
+    evidence.add_records("example.com", Err(FetchError::NoNameServer));
     let old_token = mint.token("RS256", &with(bearer_claims(), "exp", NOW - 60));
     evidence.add_token(&old_token, Some(&keys), &rules(), PROVIDER, now());
     evidence.add_token(&mint.token("RS256", &id_claims()), Some(&keys), &rules(), PROVIDER, now());
     evidence.add_token("a.b.c", None, &rules(), PROVIDER, now());
     let discovery = format!("{ISSUER}/.well-known/openid-configuration");
     let problems = [
-        format!("{discovery}: {}", DiscoveryFlaw::Issuer),
-        format!("{discovery}: {}", DiscoveryFlaw::NoAddress("authorization_endpoint")),
-        format!("{discovery}: {}", DiscoveryFlaw::NoAddress("token_endpoint")),
-        format!("{discovery}: {}", DiscoveryFlaw::NoAddress("jwks_uri")),
-        format!("{KEYS}: {}", KeySetFlaw::NoList),
+        format!("{discovery}: {}", DiscoveryError::Issuer),
+        format!("{discovery}: {}", DiscoveryError::NoAddress("authorization_endpoint")),
+        format!("{discovery}: {}", DiscoveryError::NoAddress("token_endpoint")),
+        format!("{discovery}: {}", DiscoveryError::NoAddress("jwks_uri")),
+        format!("{KEYS}: {}", KeySetError::NoList),
         format!("{KEYS}: the host has no address that is public"),
         format!("{KEYS}: the key set has no key that can verify tokens"),
         "example.com: no name server has answered".to_owned(),
@@ -68,10 +68,10 @@ fn bad_responses_are_problems_with_their_subject() {
 
 #[test]
 fn private_and_unresolvable_hosts_give_equal_failures() {
-    let failure = |reason| FetchFailure::from_attempt(reason, None);
+    let failure = |reason| FetchError::from_attempt(reason, None);
     assert_eq!(failure(FailureReason::Forbidden), failure(FailureReason::Unresolvable));
-    let tls = FetchFailure::from_attempt(FailureReason::Tls, Some("unknown_issuer"));
-    assert_eq!(tls, FetchFailure::Tls(TlsFailure::UnknownIssuer));
+    let tls = FetchError::from_attempt(FailureReason::Tls, Some("unknown_issuer"));
+    assert_eq!(tls, FetchError::Tls(TlsFailure::UnknownIssuer));
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub struct Network {
 /// Parse error: the text is neither an address nor a block of addresses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a network: expected an address, or an address and a prefix length as in 10.0.0.0/8")]
-pub struct InvalidNetwork;
+pub struct ProxyNetworkError;
 
 impl Network {
     /// Returns whether the address lies in this block.
@@ -31,16 +31,16 @@ impl Network {
 }
 
 impl FromStr for Network {
-    type Err = InvalidNetwork;
+    type Err = ProxyNetworkError;
 
-    fn from_str(text: &str) -> Result<Self, InvalidNetwork> {
+    fn from_str(text: &str) -> Result<Self, ProxyNetworkError> {
         let (address, length) =
             text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
-        let address: IpAddr = address.parse().map_err(|_| InvalidNetwork)?;
+        let address: IpAddr = address.parse().map_err(|_| ProxyNetworkError)?;
         let width = if address.is_ipv4() { 32 } else { 128 };
-        let length: u32 = length.map_or(Ok(width), str::parse).map_err(|_| InvalidNetwork)?;
+        let length: u32 = length.map_or(Ok(width), str::parse).map_err(|_| ProxyNetworkError)?;
         if length > width {
-            return Err(InvalidNetwork);
+            return Err(ProxyNetworkError);
         }
         let host_bits = width - length;
         let mask = u128::MAX.checked_shl(host_bits).unwrap_or(0);
@@ -161,7 +161,7 @@ mod tests {
             assert!(outside.is_empty() || !network(text).contains(ip(outside)), "{text} {outside}");
         }
         for bad in ["", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "host", "10.0.0.0/8/8"] {
-            assert_eq!(bad.parse::<Network>(), Err(InvalidNetwork), "{bad}");
+            assert_eq!(bad.parse::<Network>(), Err(ProxyNetworkError), "{bad}");
         }
     }
 

@@ -50,10 +50,10 @@ pub(crate) struct ReadGate(Rc<State>);
 
 impl ReadGate {
     /// Marks a request as being answered until the guard is dropped.
-    pub(crate) fn begin_answer(&self) -> AnswerGuard {
+    pub(crate) fn begin_answer(&self) -> ResponseGuard {
         self.0.phase.set(Phase::Answering);
         self.0.has_begun.set(false);
-        AnswerGuard(self.clone())
+        ResponseGuard(self.clone())
     }
 
     /// Marks an answer of unknown size as being sent until the guard is dropped.
@@ -121,9 +121,9 @@ impl ReadGate {
 }
 
 /// Guard of a request that is being answered.
-pub(crate) struct AnswerGuard(ReadGate);
+pub(crate) struct ResponseGuard(ReadGate);
 
-impl Drop for AnswerGuard {
+impl Drop for ResponseGuard {
     fn drop(&mut self) {
         self.0.pass(Phase::Idle);
     }

@@ -21,7 +21,7 @@ use candor_service::{Error, Reply, Services};
 use serde_json::Value;
 
 use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};
-use crate::response::Answer;
+use crate::response::Response;
 
 pub use crate::contract::dry_run::DryRun;
 pub use crate::contract::schema::{Schema, Success};
@@ -150,7 +150,7 @@ pub struct Route {
     /// Quota of a write without an API key.
     pub(crate) keyless_write: Option<KeylessWrite>,
     /// HTML page that browsers get at this path, if no route serves GET there.
-    pub(crate) page: Option<fn(&HttpRequest) -> Answer>,
+    pub(crate) page: Option<fn(&HttpRequest) -> Response>,
 }
 
 impl Route {
@@ -251,7 +251,7 @@ impl Route {
         Self::new(Method::Get, path, Access::PUBLIC, Handler::Document)
     }
 
-    pub(crate) const fn shows(self, page: fn(&HttpRequest) -> Answer) -> Self {
+    pub(crate) const fn shows(self, page: fn(&HttpRequest) -> Response) -> Self {
         Self { page: Some(page), ..self }
     }
 

@@ -9,7 +9,7 @@ use actix_web::http::header::{
 use bytes::Bytes;
 use candor_domain::idempotency::Fingerprint;
 
-use crate::response::Answer;
+use crate::response::Response;
 use crate::response::compress::{self, Encoding};
 use crate::response::etag;
 
@@ -48,7 +48,7 @@ impl Asset {
     }
 
     /// Answers with the client's preferred encoding, or with 304 if the client's copy is current.
-    pub(crate) fn answer(&self, request: &HeaderMap) -> Answer {
+    pub(crate) fn answer(&self, request: &HeaderMap) -> Response {
         let encoded_asset =
             compress::accepted_encoding(request).and_then(|encoding| Some((encoding, self.encode(encoding)?)));
         // A strong tag names the bytes, so every encoding has its own (RFC 9110 §8.8.3.3).
@@ -58,11 +58,11 @@ impl Asset {
         };
         let lines = request.get_all(IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
         let mut answer = if etag::names(lines, &tag) {
-            Answer::empty(StatusCode::NOT_MODIFIED)
+            Response::empty(StatusCode::NOT_MODIFIED)
         } else {
             let (encoding, body) =
                 encoded_asset.map_or((None, &self.plain), |(encoding, body)| (Some(encoding), body));
-            let mut answer = Answer::with_body(self.content_type.clone(), body.clone());
+            let mut answer = Response::with_body(self.content_type.clone(), body.clone());
             answer
                 .headers
                 .extend(encoding.map(|encoding| (CONTENT_ENCODING, HeaderValue::from_static(encoding.name()))));
@@ -99,7 +99,7 @@ mod tests {
         headers
     }
 
-    fn header<'a>(answer: &'a Answer, name: &str) -> Option<&'a HeaderValue> {
+    fn header<'a>(answer: &'a Response, name: &str) -> Option<&'a HeaderValue> {
         answer.headers.iter().find(|(header, _)| header.as_str() == name).map(|(_, value)| value)
     }
 

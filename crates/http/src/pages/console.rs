@@ -15,7 +15,7 @@ use candor_console::{FILES, FIRST_VIEW, PAGE};
 use candor_domain::idempotency::Fingerprint;
 
 use crate::pages::asset::Asset;
-use crate::response::Answer;
+use crate::response::Response;
 use crate::response::error_response::ErrorResponse;
 
 /// Content security policy of the console: only files and requests of this origin, no inline scripts and styles.
@@ -125,7 +125,7 @@ fn content_type(name: &str) -> HeaderValue {
 ///
 /// # Errors
 /// 404 for an unknown file, such as one of another version.
-pub(crate) fn answer(path: &str, request: &HeaderMap) -> Result<Answer, ErrorResponse> {
+pub(crate) fn answer(path: &str, request: &HeaderMap) -> Result<Response, ErrorResponse> {
     let console = &*CONSOLE;
     let mut answer = match path.strip_prefix(ASSETS) {
         // The page names the files of one version, so caches must ask for it again after an upgrade.
@@ -144,7 +144,7 @@ pub(crate) fn answer(path: &str, request: &HeaderMap) -> Result<Answer, ErrorRes
     Ok(answer)
 }
 
-fn with_caching(mut answer: Answer, value: HeaderValue) -> Answer {
+fn with_caching(mut answer: Response, value: HeaderValue) -> Response {
     answer.headers.retain(|(header, _)| *header != CACHE_CONTROL);
     answer.headers.push((CACHE_CONTROL, value));
     answer
@@ -161,7 +161,7 @@ mod tests {
     /// Maximum size of all files, compressed, without those of another language than English.
     const ALL_BYTES: usize = 160 * 1024;
 
-    fn header(answer: &Answer, name: &str) -> String {
+    fn header(answer: &Response, name: &str) -> String {
         let entry = answer.headers.iter().find(|(header, _)| header.as_str() == name);
         entry.map(|(_, value)| value.to_str().unwrap().to_owned()).unwrap_or_default()
     }

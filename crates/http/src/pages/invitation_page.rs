@@ -14,7 +14,7 @@ use candor_domain::json::{Object, Value};
 use candor_domain::text::escaped_html;
 
 use crate::contract::framing;
-use crate::response::Answer;
+use crate::response::Response;
 use crate::response::error_response::ErrorResponse;
 
 /// Media type of HTML forms.
@@ -58,7 +58,7 @@ pub(crate) fn fields(headers: &HeaderMap, body: &[u8]) -> Result<Object, ErrorRe
 }
 
 /// Renders the page with the button that accepts the invitation.
-pub(crate) fn render_accept_page(request: &HttpRequest) -> Answer {
+pub(crate) fn render_accept_page(request: &HttpRequest) -> Response {
     let pairs = framing::query(request.query_string()).unwrap_or_default();
     let token = pairs.into_iter().find(|(name, _)| name == TOKEN).map(|(_, value)| value).unwrap_or_default();
     let field = if token.is_empty() {
@@ -77,7 +77,7 @@ pub(crate) fn render_accept_page(request: &HttpRequest) -> Answer {
 }
 
 /// Renders the API's answer as a page, with the same status and headers.
-pub(crate) fn outcome(answer: Answer) -> Answer {
+pub(crate) fn outcome(answer: Response) -> Response {
     let (title, text) = match answer.status.as_u16() {
         200 => ("Invitation accepted", "Your account is active. You can close this page."),
         404 => (
@@ -91,17 +91,17 @@ pub(crate) fn outcome(answer: Answer) -> Answer {
     };
     let page = page(answer.status, title, &format!("<p>{text}</p>"));
     let other_headers = answer.headers.into_iter().filter(|(name, _)| *name != CONTENT_TYPE);
-    Answer { headers: page.headers.into_iter().chain(other_headers).collect(), ..page }
+    Response { headers: page.headers.into_iter().chain(other_headers).collect(), ..page }
 }
 
-fn page(status: StatusCode, title: &str, content: &str) -> Answer {
+fn page(status: StatusCode, title: &str, content: &str) -> Response {
     let text = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n</head>\n\
          <body>\n<main>\n<h1>{title}</h1>\n{content}\n</main>\n</body>\n</html>\n"
     );
-    let mut answer = Answer { status, ..Answer::with_body(HTML, Bytes::from(text)) };
+    let mut answer = Response { status, ..Response::with_body(HTML, Bytes::from(text)) };
     answer.headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
     answer
 }

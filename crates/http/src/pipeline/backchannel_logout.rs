@@ -18,7 +18,7 @@ use crate::pages::invitation_page;
 use crate::pipeline::api::Api;
 use crate::pipeline::dispatch::take_payload;
 use crate::pipeline::exchange::Exchange;
-use crate::response::Answer;
+use crate::response::Response;
 use crate::response::error_response::ErrorResponse;
 
 /// Path below [`BASE`], without the id of the provider.
@@ -46,11 +46,11 @@ impl Api {
         exchange: &mut Exchange<'_>,
         provider: &str,
         payload: &mut Option<Payload>,
-    ) -> Result<Answer, ErrorResponse> {
+    ) -> Result<Response, ErrorResponse> {
         exchange.pattern = PATTERN;
         match *exchange.request.method() {
             Method::POST => {}
-            Method::OPTIONS => return Ok(Answer::options(&HeaderValue::from_static("OPTIONS, POST"))),
+            Method::OPTIONS => return Ok(Response::options(&HeaderValue::from_static("OPTIONS, POST"))),
             _ => return Err(ErrorResponse::wrong_method(&HeaderValue::from_static("OPTIONS, POST"))),
         }
         let body = take_payload(payload)?;
@@ -73,7 +73,7 @@ impl Api {
                 return Err(ErrorResponse::too_many(LOGOUT, &rate_limit));
             }
         }
-        let mut answer = Answer::empty(StatusCode::OK);
+        let mut answer = Response::empty(StatusCode::OK);
         answer.headers.push((CACHE_CONTROL, HeaderValue::from_static("no-store")));
         Ok(answer)
     }

@@ -36,7 +36,7 @@ use crate::pipeline::router::Resource;
 use crate::pipeline::scim_log;
 use crate::pipeline::span::use_case;
 use crate::pipeline::{backchannel_logout, docs, large_body, router, sign_in};
-use crate::response::Answer;
+use crate::response::Response;
 use crate::response::byte_budget::BytePermit;
 use crate::response::error_response::ErrorResponse;
 use crate::response::etag;
@@ -77,7 +77,7 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         exchange.rate_limit =
             Some(api.services.limits.look_failures(address::bucket(exchange.client.address), now));
     }
-    let answer = result.unwrap_or_else(|error| Answer::from_error(&exchange, error));
+    let answer = result.unwrap_or_else(|error| Response::from_error(&exchange, error));
     scim_log::record(&api.services, &exchange, &answer);
     let answer = answer.compressed_apart(&api, &exchange).await;
     let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
@@ -109,7 +109,7 @@ impl Api {
         &self,
         exchange: &mut Exchange<'_>,
         payload: &mut Option<Payload>,
-    ) -> Result<Answer, ErrorResponse> {
+    ) -> Result<Response, ErrorResponse> {
         let request = exchange.request;
         framing::head(request.uri(), request.headers())?;
         if let Some((pattern, page)) = docs::page(request.path()) {
@@ -128,7 +128,7 @@ impl Api {
         };
         exchange.pattern = resource.pattern;
         if request.method() == Method::OPTIONS {
-            return Ok(Answer::options(&resource.allow));
+            return Ok(Response::options(&resource.allow));
         }
         if let Some(page) = resource.page(request.method()) {
             return Ok(page(request));
@@ -171,7 +171,7 @@ impl Api {
         route: &'static Route,
         captures: Captures<'_>,
         payload: &mut Option<Payload>,
-    ) -> Result<Answer, ErrorResponse> {
+    ) -> Result<Response, ErrorResponse> {
         let reply = match route.handler {
             Handler::Keyed(handler) => {
                 let start = self.services.clock.steady();
@@ -197,7 +197,7 @@ impl Api {
                 asked.context.origin = exchange.origin();
                 let is_head = *exchange.request.method() == Method::HEAD;
                 let lines = handler(&self.services, asked, is_head).instrument(use_case(route.operation)).await?;
-                return Ok(Answer::with_lines(lines));
+                return Ok(Response::with_lines(lines));
             }
             Handler::Open(handler) => {
                 self.admit_visitor(exchange, route)?;
@@ -206,7 +206,7 @@ impl Api {
             }
             Handler::Document => return Ok(openapi::document_asset().answer(exchange.request.headers())),
         };
-        Ok(Answer::from_reply(self, exchange, captures, reply))
+        Ok(Response::from_reply(self, exchange, captures, reply))
     }
 
     /// Runs a handler with a large body on blocking threads, so that it does not hold up the other requests of the

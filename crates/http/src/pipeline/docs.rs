@@ -17,7 +17,7 @@ use crate::pipeline::exchange::Exchange;
 use crate::reference;
 use crate::response::error_response::ErrorResponse;
 use crate::response::health::status;
-use crate::response::{Answer, JSON};
+use crate::response::{JSON, Response};
 
 /// Content security policy of the reference. External resources are forbidden; inline styles are allowed because
 /// the page uses them.
@@ -59,13 +59,13 @@ pub(crate) fn page(path: &str) -> Option<(&'static str, Page<'_>)> {
 }
 
 /// Answers a request for a page, with 405 for methods other than `GET`, `HEAD` and `OPTIONS`.
-pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -> Result<Answer, ErrorResponse> {
+pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -> Result<Response, ErrorResponse> {
     let method = exchange.request.method();
     if matches!(page, Page::Console(_)) && !api.settings.console {
         return Err(ErrorResponse::not_found());
     }
     if *method == Method::OPTIONS {
-        return Ok(Answer::options(&READ_METHODS));
+        return Ok(Response::options(&READ_METHODS));
     }
     if *method != Method::GET && *method != Method::HEAD {
         return Err(ErrorResponse::wrong_method(&READ_METHODS));
@@ -81,7 +81,7 @@ pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -
 }
 
 /// Answers `/` with the name of the service and links to the documentation.
-fn root(api: &Api) -> Answer {
+fn root(api: &Api) -> Response {
     let base = api.services.settings.public_url.trim_end_matches('/');
     let text = json!({
         "name": "Candor",
@@ -89,21 +89,21 @@ fn root(api: &Api) -> Answer {
         "docs_url": format!("{base}/docs"),
         "openapi_url": format!("{base}{BASE}/openapi.json"),
     });
-    Answer::with_body(JSON, Bytes::from(text.to_string()))
+    Response::with_body(JSON, Bytes::from(text.to_string()))
 }
 
 /// Answers the metrics to loopback peers, unless the peer is a local proxy.
-fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Answer, ErrorResponse> {
+fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Response, ErrorResponse> {
     let is_local =
         exchange.client.address.is_loopback() && !exchange.request.headers().contains_key("x-forwarded-for");
     let render = api.settings.metrics.as_ref().filter(|_| is_local).ok_or_else(ErrorResponse::not_found)?;
-    Ok(Answer::with_body(TEXT, Bytes::from(render())))
+    Ok(Response::with_body(TEXT, Bytes::from(render())))
 }
 
 /// Cache of the requested files. Unknown names are not stored, so the program's own files bound its size.
 static FILES: Mutex<BTreeMap<String, Arc<Asset>>> = Mutex::new(BTreeMap::new());
 
-fn docs(file: &str, request: &HeaderMap) -> Result<Answer, ErrorResponse> {
+fn docs(file: &str, request: &HeaderMap) -> Result<Response, ErrorResponse> {
     let mut answer = find_file(file)?.answer(request);
     for (name, value) in
         [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY"), (REFERRER_POLICY, "no-referrer")]

@@ -19,7 +19,7 @@ use crate::contract::dry_run;
 use crate::contract::request::Captures;
 use crate::pipeline::api::Api;
 use crate::pipeline::exchange::Exchange;
-use crate::response::Answer;
+use crate::response::Response;
 use crate::response::byte_budget::BytePermit;
 use crate::response::compress::{Encoding, StreamEncoder};
 use crate::response::error_response::ErrorResponse;
@@ -31,7 +31,7 @@ const RATE_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remainin
 const RATE_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-impl Answer {
+impl Response {
     /// Creates the response of a successful use case. `Location` is the path of the collection, by default the
     /// request's path, plus the id of the new resource.
     pub(crate) fn from_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {

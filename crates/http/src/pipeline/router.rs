@@ -8,7 +8,7 @@ use candor_domain::spelling::is_misspelled;
 
 use crate::contract::request::Captures;
 use crate::contract::route::{BASE, Dialect, Method, Route};
-use crate::response::Answer;
+use crate::response::Response;
 
 /// One path of the table, with its routes.
 pub(crate) struct Resource {
@@ -35,7 +35,7 @@ impl Resource {
     }
 
     /// Returns the HTML page for browsers if the method is GET or HEAD and the path has a page.
-    pub(crate) fn page(&self, method: &actix_web::http::Method) -> Option<fn(&HttpRequest) -> Answer> {
+    pub(crate) fn page(&self, method: &actix_web::http::Method) -> Option<fn(&HttpRequest) -> Response> {
         let is_read = matches!(method.as_str(), "GET" | "HEAD");
         self.routes.iter().flatten().find_map(|route| route.page).filter(|_| is_read)
     }

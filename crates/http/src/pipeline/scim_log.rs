@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::contract::route::Dialect;
 use crate::pipeline::exchange::Exchange;
-use crate::response::Answer;
+use crate::response::Response;
 
 /// Adds a SCIM request with the key of a connector, and the status of its answer, to the log of this connector.
-pub(crate) fn record(services: &Services, exchange: &Exchange<'_>, answer: &Answer) {
+pub(crate) fn record(services: &Services, exchange: &Exchange<'_>, answer: &Response) {
     let Some(caller) = exchange.caller.as_ref().filter(|_| exchange.dialect == Dialect::Scim) else { return };
     let Some(connector_id) = caller.connector else { return };
     let is_error = answer.status.is_client_error() || answer.status.is_server_error();

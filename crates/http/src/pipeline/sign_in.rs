@@ -16,7 +16,7 @@ use crate::contract::route::BASE;
 use crate::meters;
 use crate::pipeline::api::Api;
 use crate::pipeline::exchange::Exchange;
-use crate::response::Answer;
+use crate::response::Response;
 use crate::response::error_response::ErrorResponse;
 
 /// Path below [`BASE`], without the id of the provider.
@@ -42,11 +42,11 @@ impl Api {
         &self,
         exchange: &mut Exchange<'_>,
         provider: &str,
-    ) -> Result<Answer, ErrorResponse> {
+    ) -> Result<Response, ErrorResponse> {
         exchange.pattern = PATTERN;
         match *exchange.request.method() {
             Method::GET => {}
-            Method::OPTIONS => return Ok(Answer::options(&HeaderValue::from_static("GET, OPTIONS"))),
+            Method::OPTIONS => return Ok(Response::options(&HeaderValue::from_static("GET, OPTIONS"))),
             _ => return Err(ErrorResponse::wrong_method(&HeaderValue::from_static("GET, OPTIONS"))),
         }
         self.admit_write(exchange, KeylessWrite::SignIn)?;
@@ -62,7 +62,7 @@ impl Api {
         }
         let (cookie, origin) = (self.sign_in_cookie(exchange), (exchange.id, exchange.origin()));
         let address = sign_in::complete(&self.services, provider, response, cookie.as_deref(), origin).await?;
-        let mut answer = Answer::empty(StatusCode::SEE_OTHER);
+        let mut answer = Response::empty(StatusCode::SEE_OTHER);
         answer.headers.extend(HeaderValue::try_from(address).map(|address| (LOCATION, address)).ok());
         // The address of the callback contains the code of the provider, which must not become a referrer.
         answer.headers.push((REFERRER_POLICY, HeaderValue::from_static("no-referrer")));

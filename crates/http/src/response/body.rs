@@ -1,4 +1,4 @@
-//! Answer bodies that the connection takes in pieces.
+//! Response bodies that the connection takes in pieces.
 //!
 //! A connection copies a piece into its own buffer before it writes. A body given as a whole would be in memory
 //! twice for as long as its client reads.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use actix_web::http::StatusCode;
 use actix_web::http::header::HeaderValue;
 use bytes::Bytes;
-use candor_domain::access::{Permission, PermissionDenied};
+use candor_domain::access::{Permission, PermissionError};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestId;
 use candor_domain::problem::{Code, FieldError, ValidationErrors, ValueError};
@@ -272,33 +272,33 @@ struct Envelope<'a> {
     request_id: RequestId,
 }
 
-impl From<PermissionDenied> for ErrorResponse {
-    fn from(denied: PermissionDenied) -> Self {
+impl From<PermissionError> for ErrorResponse {
+    fn from(denied: PermissionError) -> Self {
         let error = Self::new(StatusCode::FORBIDDEN, ErrorCode::PermissionDenied, denied.message());
         match denied {
-            PermissionDenied::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
-            PermissionDenied::AdminRequired
-            | PermissionDenied::AdminKeyRequired
-            | PermissionDenied::OrganizationKeyRequired
-            | PermissionDenied::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
-            PermissionDenied::NoConnectorKey => error.with(json!([{"required_scope": Permission::Scim.word()}])),
-            PermissionDenied::TestKey => error.with(json!([{"key_environment": "test"}])),
-            PermissionDenied::LiveKey => error.with(json!([{"key_environment": "live"}])),
-            PermissionDenied::ConnectorKey
-            | PermissionDenied::CannotGrant
-            | PermissionDenied::OwnerNotAdmin
-            | PermissionDenied::OtherPerson
-            | PermissionDenied::AuthorOnly
-            | PermissionDenied::NotBelow
-            | PermissionDenied::OwnReview
-            | PermissionDenied::OwnText
-            | PermissionDenied::AboutOneself
-            | PermissionDenied::NotTheSubject
-            | PermissionDenied::OnlyShared
-            | PermissionDenied::NotTheRequester
-            | PermissionDenied::NotAmongParticipants
-            | PermissionDenied::RemovesOthers
-            | PermissionDenied::RightsLost => error,
+            PermissionError::MissingScope(scope) => error.with(json!([{"required_scope": scope.word()}])),
+            PermissionError::AdminRequired
+            | PermissionError::AdminKeyRequired
+            | PermissionError::OrganizationKeyRequired
+            | PermissionError::ActsForPerson => error.with(json!([{"required_access_level": "admin"}])),
+            PermissionError::NoConnectorKey => error.with(json!([{"required_scope": Permission::Scim.word()}])),
+            PermissionError::TestKey => error.with(json!([{"key_environment": "test"}])),
+            PermissionError::LiveKey => error.with(json!([{"key_environment": "live"}])),
+            PermissionError::ConnectorKey
+            | PermissionError::CannotGrant
+            | PermissionError::OwnerNotAdmin
+            | PermissionError::OtherPerson
+            | PermissionError::AuthorOnly
+            | PermissionError::NotBelow
+            | PermissionError::OwnReview
+            | PermissionError::OwnText
+            | PermissionError::AboutOneself
+            | PermissionError::NotTheSubject
+            | PermissionError::OnlyShared
+            | PermissionError::NotTheRequester
+            | PermissionError::NotAmongParticipants
+            | PermissionError::RemovesOthers
+            | PermissionError::RightsLost => error,
         }
     }
 }

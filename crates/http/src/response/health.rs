@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::response::error_response::ErrorResponse;
-use crate::response::{Answer, JSON};
+use crate::response::{JSON, Response};
 
 const STARTING: u8 = 0;
 const READY: u8 = 1;
@@ -104,6 +104,6 @@ impl Readiness {
 }
 
 /// Creates the answer of a healthy process, with `word` as its status.
-pub(crate) fn status(word: &str) -> Answer {
-    Answer::with_body(JSON, Bytes::from(format!(r#"{{"status":"{word}"}}"#)))
+pub(crate) fn status(word: &str) -> Response {
+    Response::with_body(JSON, Bytes::from(format!(r#"{{"status":"{word}"}}"#)))
 }

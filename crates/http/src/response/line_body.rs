@@ -16,7 +16,7 @@ use crate::response::health::Readiness;
 
 /// Reason for the end of a response before its last line.
 #[derive(Debug, Clone, Copy, thiserror::Error)]
-enum LinesCut {
+enum LinesError {
     #[error("cannot read the lines")]
     Failed,
     #[error("the key may no longer read these lines")]
@@ -51,13 +51,13 @@ impl LineBody {
         let state = (self, readiness, streaming);
         let parts = stream::try_unfold(state, |(mut lines, readiness, streaming)| async move {
             let part = lines.next(&readiness).await?;
-            Ok::<_, LinesCut>(part.map(|part| (part, (lines, readiness, streaming))))
+            Ok::<_, LinesError>(part.map(|part| (part, (lines, readiness, streaming))))
         });
         BoxBody::new(BodyStream::new(Box::pin(parts)))
     }
 
     /// Returns the next part of the body; `None` after the last one.
-    async fn next(&mut self, readiness: &Readiness) -> Result<Option<Bytes>, LinesCut> {
+    async fn next(&mut self, readiness: &Readiness) -> Result<Option<Bytes>, LinesError> {
         loop {
             if !self.text.is_empty() {
                 let piece = self.text.split_to(self.text.len().min(PIECE_BYTES));
@@ -70,7 +70,7 @@ impl LineBody {
                 return end.transpose().map_err(|error| log_failure(&error));
             }
             if readiness.is_draining() {
-                return Err(LinesCut::Draining);
+                return Err(LinesError::Draining);
             }
             match self.lines.next().await {
                 Ok(Some(text)) => self.text = text,
@@ -81,7 +81,7 @@ impl LineBody {
         }
     }
 
-    fn encode_piece(&mut self, piece: Bytes) -> Result<Bytes, LinesCut> {
+    fn encode_piece(&mut self, piece: Bytes) -> Result<Bytes, LinesError> {
         let is_last_of_page = self.text.is_empty();
         match &mut self.encoder {
             None => Ok(piece),
@@ -91,18 +91,18 @@ impl LineBody {
 }
 
 /// Logs the cause of a failure. The response has begun, so the client only sees its end.
-fn log_failure(error: &dyn fmt::Display) -> LinesCut {
+fn log_failure(error: &dyn fmt::Display) -> LinesError {
     tracing::error!(
         cause = %error,
         "cannot continue an NDJSON response; the response ends early, and the client may send the request again"
     );
-    LinesCut::Failed
+    LinesError::Failed
 }
 
 /// Logs that the key of the running answer was revoked, has expired or lost its rights.
-fn log_revocation() -> LinesCut {
+fn log_revocation() -> LinesError {
     tracing::info!("an NDJSON response ends early, because its API key was revoked, expired or lost its rights");
-    LinesCut::Refused
+    LinesError::Refused
 }
 
 impl fmt::Debug for LineBody {

@@ -25,7 +25,7 @@ const LINES: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 
 /// A response without the common headers.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: StatusCode,
     pub(crate) headers: Vec<(HeaderName, HeaderValue)>,
     pub(crate) body: Bytes,
@@ -35,7 +35,7 @@ pub(crate) struct Answer {
     pub(crate) lines: Option<LineBody>,
 }
 
-impl Answer {
+impl Response {
     /// Creates an answer without a body.
     pub(crate) fn empty(status: StatusCode) -> Self {
         Self { status, headers: Vec::new(), body: Bytes::new(), is_encoded: false, lines: None }

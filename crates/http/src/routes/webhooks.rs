@@ -10,7 +10,7 @@ use candor_domain::webhook::{
     ReplayOrder, ReplaySelection, StatsWindow, Status, Subscription, SubscriptionWithSecret, Topic,
 };
 use candor_service::Services;
-use candor_service::usecases::webhooks::{self, RedeliveryAnswer, ReplayAnswer};
+use candor_service::usecases::webhooks::{self, EventReplayReply, RedeliveryReply};
 use serde_json::{Value, json};
 
 use super::events::EVENT_ID;
@@ -191,10 +191,10 @@ const WEBHOOK_UPDATED: Schema = Schema::resource("WebhookUpdated", update_schema
 const DELIVERY: Schema = Schema::resource("Delivery", answer_of::<Delivery>)
     .example(example_of_delivery)
     .outcome("The delivery attempt.");
-const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", answer_of::<RedeliveryAnswer>)
+const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", answer_of::<RedeliveryReply>)
     .example(|| json!({"delivery_id": DELIVERY_ID, "event_id": EVENT_ID}))
     .outcome("Id of the coming attempt in the log.");
-const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", answer_of::<ReplayAnswer>)
+const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", answer_of::<EventReplayReply>)
     .example(|| json!({"enqueued": 12, "continue_since": null}))
     .outcome("Number of queued deliveries, and the value of `since` for the next request.");
 const STATS: Schema = Schema::new("DeliveryStats", answer_of::<DeliveryStats>)

@@ -19,7 +19,7 @@ use crate::pipeline::docs::{READ_METHODS, TEXT};
 use crate::pipeline::settings::MetricsText;
 use crate::response::error_response::ErrorResponse;
 use crate::response::health::{Readiness, status};
-use crate::response::{Answer, JSON};
+use crate::response::{JSON, Response};
 use crate::server::{WRITE_TIME, end_when_not_taken};
 
 /// State that the admin listener reports.
@@ -61,7 +61,7 @@ async fn answer(request: HttpRequest, state: Data<AdminState>) -> HttpResponse {
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %id, %cause, "the service is not ready: load balancers send no requests to it until the cause is gone");
         }
-        Answer::refuse(JSON, error.envelope(id), error)
+        Response::refuse(JSON, error.envelope(id), error)
     });
     let mut response = HttpResponse::build(answer.status);
     response.insert_header((CACHE_CONTROL, "no-store"));
@@ -71,18 +71,18 @@ async fn answer(request: HttpRequest, state: Data<AdminState>) -> HttpResponse {
     response.body(answer.body)
 }
 
-async fn page(request: &HttpRequest, state: &AdminState) -> Result<Answer, ErrorResponse> {
+async fn page(request: &HttpRequest, state: &AdminState) -> Result<Response, ErrorResponse> {
     let path = request.path();
     if !["/metrics", "/livez", "/readyz"].contains(&path) {
         return Err(ErrorResponse::not_found());
     }
     match *request.method() {
-        Method::OPTIONS => return Ok(Answer::options(&READ_METHODS)),
+        Method::OPTIONS => return Ok(Response::options(&READ_METHODS)),
         Method::GET | Method::HEAD => {}
         _ => return Err(ErrorResponse::wrong_method(&READ_METHODS)),
     }
     match path {
-        "/metrics" => Ok(Answer::with_body(TEXT, Bytes::from((state.metrics)()))),
+        "/metrics" => Ok(Response::with_body(TEXT, Bytes::from((state.metrics)()))),
         "/livez" => Ok(status("alive")),
         _ => state.readiness.check(&state.services).await.map(|()| status("ready")),
     }

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use candor_domain::id::OrganizationId;
-use candor_port_identity::{CodeExchange, FetchFailure, IdentityTransport, ProviderDocument};
+use candor_port_identity::{CodeExchange, FetchError, IdentityTransport, ProviderDocument};
 use candor_service::usecases::operator;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
@@ -103,22 +103,22 @@ impl IdentityTransport for Providers {
         false
     }
 
-    async fn fetch_document(&self, _: OrganizationId, address: &str) -> Result<ProviderDocument, FetchFailure> {
+    async fn fetch_document(&self, _: OrganizationId, address: &str) -> Result<ProviderDocument, FetchError> {
         self.fetches.lock().unwrap_or_else(PoisonError::into_inner).push(address.to_owned());
         let documents = self.documents.lock().unwrap_or_else(PoisonError::into_inner);
-        let document = documents.get(address).ok_or(FetchFailure::Status(404))?;
+        let document = documents.get(address).ok_or(FetchError::Status(404))?;
         Ok(ProviderDocument { body: document.clone().into(), max_age: None })
     }
 
-    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
+    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchError> {
         self.exchanges.lock().unwrap_or_else(PoisonError::into_inner).push(exchange);
         // A code is exchanged once.
         let tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let tokens = tokens.ok_or_else(|| FetchFailure::Refused("invalid_grant".to_owned()))?;
+        let tokens = tokens.ok_or_else(|| FetchError::Refused("invalid_grant".to_owned()))?;
         Ok(ProviderDocument { body: tokens.to_string().into(), max_age: None })
     }
 
-    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchFailure> {
+    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchError> {
         let records = self.records.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(records.get(domain).cloned().unwrap_or_default())
     }

@@ -1,9 +1,9 @@
 //! Identity providers and the links of their accounts (decision B9).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
-use candor_domain::identity::DomainRefusal;
+use candor_domain::identity::EmailDomainError;
 use candor_service::runtime::{erasure, provider_removal};
-use candor_service::usecases::identity_trust::{self, UntrustedDomain};
+use candor_service::usecases::identity_trust::{self, UntrustedDomainError};
 use candor_service::usecases::operator;
 use serde_json::{Value, json};
 
@@ -237,7 +237,7 @@ async fn domain_is_proven_for_the_first_provider_until_released() {
         let path = create(world).await;
         let unnamed_refusal = trust(world.organization, "other.example").await.unwrap_err();
         assert!(
-            matches!(unnamed_refusal, UntrustedDomain::Refused(DomainRefusal::Unnamed)),
+            matches!(unnamed_refusal, UntrustedDomainError::Refused(EmailDomainError::Unnamed)),
             "{unnamed_refusal:?}"
         );
         let first = trust(world.organization, "ACME.example").await.unwrap();
@@ -253,7 +253,7 @@ async fn domain_is_proven_for_the_first_provider_until_released() {
         assert_eq!(foreign_provider.status, 201, "a domain of another provider is refused at its proof only");
         let taken_refusal = trust(foreign, "acme.example").await.unwrap_err();
         assert!(
-            matches!(taken_refusal, UntrustedDomain::Taken { organization, .. } if organization == world.organization)
+            matches!(taken_refusal, UntrustedDomainError::Taken { organization, .. } if organization == world.organization)
         );
         let released_provider = world.patch(&path, json!({"email_domains": []})).await;
         assert_eq!(released_provider.json()["domains"], json!([]));

@@ -5,16 +5,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use candor_domain::time::Timestamp;
 use candor_port_identity::IdentityTransport;
 use candor_tokens::claims::TokenRules;
-use candor_tokens::discovery::{DiscoveryFlaw, ProviderMetadata, discovery_address};
-use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::discovery::{DiscoveryError, ProviderMetadata, discovery_address};
+use candor_tokens::flaw::TokenError;
 use candor_tokens::key_cache::{KeyCache, KeyPlan};
-use candor_tokens::key_set::{KeySet, KeySetFlaw};
-use candor_tokens::strict_json::DocumentFlaw;
+use candor_tokens::key_set::{KeySet, KeySetError};
+use candor_tokens::strict_json::DocumentError;
 use candor_tokens::token::SignedToken;
 use ring::signature::{Ed25519KeyPair, KeyPair};
 use serde_json::{Value, json};
 
-use crate::server::{Answer, ORGANIZATION, Provider, client};
+use crate::server::{ORGANIZATION, Provider, ServerResponse, client};
 
 const NOW: i64 = 1_800_000_000;
 
@@ -53,10 +53,10 @@ fn publish(provider: &Provider, keys: &[&SigningKey]) -> String {
         "token_endpoint": provider.url("/token"),
         "jwks_uri": provider.url("/keys"),
     });
-    provider.set("/tenant/.well-known/openid-configuration", Answer::json(document));
+    provider.set("/tenant/.well-known/openid-configuration", ServerResponse::json(document));
     let keys: Vec<Value> = keys.iter().map(|key| key.to_jwk()).collect();
     let (headers, body) = ("cache-control: public, max-age=120\r\nage: 20\r\n", json!({"keys": keys}).to_string());
-    provider.set("/keys", Answer::with_headers("200 OK", headers, &body));
+    provider.set("/keys", ServerResponse::with_headers("200 OK", headers, &body));
     issuer
 }
 
@@ -105,7 +105,7 @@ async fn fetch_keys(provider: &Provider, cache: &mut KeyCache, now: Timestamp) {
 }
 
 /// Verifies a token as a service does: it follows the plan of the cache and fetches where the plan says so.
-async fn verify(provider: &Provider, cache: &mut KeyCache, token: &str, now: Timestamp) -> Result<(), TokenFlaw> {
+async fn verify(provider: &Provider, cache: &mut KeyCache, token: &str, now: Timestamp) -> Result<(), TokenError> {
     let token = SignedToken::parse(token)?;
     loop {
         match cache.plan(token.key_id(), now) {
@@ -115,7 +115,7 @@ async fn verify(provider: &Provider, cache: &mut KeyCache, token: &str, now: Tim
                 return token.verify(&keys).map(|_| ());
             }
             KeyPlan::Fetch => fetch_keys(provider, cache, now).await,
-            KeyPlan::Wait | KeyPlan::Unavailable => return Err(TokenFlaw::UnknownKey),
+            KeyPlan::Wait | KeyPlan::Unavailable => return Err(TokenError::UnknownKey),
         }
     }
 }
@@ -129,15 +129,15 @@ async fn rotated_key_is_fetched_once_and_outage_is_survived() {
     let token = |key: &SigningKey| key.sign(&claims(&issuer));
     assert_eq!(verify(&provider, &mut cache, &token(&old), at(0)).await, Ok(()));
     publish(&provider, &[&new]);
-    assert_eq!(verify(&provider, &mut cache, &token(&new), at(59)).await, Err(TokenFlaw::UnknownKey));
+    assert_eq!(verify(&provider, &mut cache, &token(&new), at(59)).await, Err(TokenError::UnknownKey));
     assert_eq!(verify(&provider, &mut cache, &token(&old), at(59)).await, Ok(()));
     assert_eq!(verify(&provider, &mut cache, &token(&new), at(60)).await, Ok(()));
-    assert_eq!(verify(&provider, &mut cache, &token(&old), at(60)).await, Err(TokenFlaw::UnknownKey));
+    assert_eq!(verify(&provider, &mut cache, &token(&old), at(60)).await, Err(TokenError::UnknownKey));
     for second in 60..120 {
-        assert_eq!(verify(&provider, &mut cache, &token(&foreign), at(second)).await, Err(TokenFlaw::UnknownKey));
+        assert_eq!(verify(&provider, &mut cache, &token(&foreign), at(second)).await, Err(TokenError::UnknownKey));
     }
     assert_eq!(provider.requests().len(), 2);
-    provider.set("/keys", Answer::with_headers("503 Service Unavailable", "", ""));
+    provider.set("/keys", ServerResponse::with_headers("503 Service Unavailable", "", ""));
     assert_eq!(verify(&provider, &mut cache, &token(&new), at(86_000)).await, Ok(()));
     assert_eq!(provider.requests().len(), 3);
 }
@@ -146,14 +146,14 @@ async fn rotated_key_is_fetched_once_and_outage_is_survived() {
 async fn malformed_document_is_refused_with_its_flaw() {
     let provider = Provider::start().await;
     for (body, flaw) in [
-        ("<html>Sign in</html>", DocumentFlaw::NotAnObject),
-        ("", DocumentFlaw::NotAnObject),
-        ("{\"issuer\": \"a\", \"issuer\": \"b\"}", DocumentFlaw::RepeatedMember),
+        ("<html>Sign in</html>", DocumentError::NotAnObject),
+        ("", DocumentError::NotAnObject),
+        ("{\"issuer\": \"a\", \"issuer\": \"b\"}", DocumentError::RepeatedMember),
     ] {
-        provider.set("/page", Answer::json(body));
+        provider.set("/page", ServerResponse::json(body));
         let document = client().fetch_document(ORGANIZATION, &provider.url("/page")).await.unwrap();
         let discovery = ProviderMetadata::parse(&document.body, "https://id.example.com");
-        assert_eq!(discovery, Err(vec![DiscoveryFlaw::Document(flaw)]), "{body}");
-        assert_eq!(KeySet::parse(&document.body), Err(KeySetFlaw::Document(flaw)), "{body}");
+        assert_eq!(discovery, Err(vec![DiscoveryError::Document(flaw)]), "{body}");
+        assert_eq!(KeySet::parse(&document.body), Err(KeySetError::Document(flaw)), "{body}");
     }
 }

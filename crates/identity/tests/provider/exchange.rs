@@ -1,12 +1,12 @@
 //! Exchange of a code: the form as the provider sees it, and the refusals.
 
-use candor_domain::identity::fetch_failure::FetchFailure;
+use candor_domain::identity::fetch_failure::FetchError;
 use candor_domain::secret::Secret;
 use candor_port_identity::{CodeExchange, IdentityTransport};
 use candor_tokens::discovery::ClientAuthentication;
 use serde_json::json;
 
-use crate::server::{Answer, ORGANIZATION, Provider, client};
+use crate::server::{ORGANIZATION, Provider, ServerResponse, client};
 
 const FORM: &str = "grant_type=authorization_code&code=c%2B1&redirect_uri=https%3A%2F%2Fcandor.example%2Fcallback&code_verifier=v";
 
@@ -26,7 +26,7 @@ fn exchange(provider: &Provider, authentication: ClientAuthentication, secret: O
 #[tokio::test]
 async fn client_secret_is_sent_in_the_supported_way() {
     let provider = Provider::start().await;
-    provider.set("/token", Answer::json(json!({"id_token": "a.b.c"})));
+    provider.set("/token", ServerResponse::json(json!({"id_token": "a.b.c"})));
     let (basic, post) = (ClientAuthentication::Basic, ClientAuthentication::Post);
     // `con%3Asole:s%26%C3%A9%20%2B1` in base64.
     let credentials = "Basic Y29uJTNBc29sZTpzJTI2JUMzJUE5JTIwJTJCMQ==";
@@ -51,7 +51,7 @@ async fn client_secret_is_sent_in_the_supported_way() {
 #[tokio::test]
 async fn token_endpoint_refusal_is_returned_with_its_code() {
     let provider = Provider::start().await;
-    let error_code = |code: &str| FetchFailure::Refused(code.to_owned());
+    let error_code = |code: &str| FetchError::Refused(code.to_owned());
     for (status, body, failure) in [
         (
             "400 Bad Request",
@@ -59,12 +59,12 @@ async fn token_endpoint_refusal_is_returned_with_its_code() {
             error_code("invalid_grant"),
         ),
         ("401 Unauthorized", r#"{"error":"invalid_client"}"#, error_code("invalid_client")),
-        ("400 Bad Request", r#"{"error":"<script>"}"#, FetchFailure::Status(400)),
-        ("400 Bad Request", r#"{"error":{"code":1}}"#, FetchFailure::Status(400)),
-        ("403 Forbidden", "<html>", FetchFailure::Status(403)),
-        ("201 Created", "{}", FetchFailure::Status(201)),
+        ("400 Bad Request", r#"{"error":"<script>"}"#, FetchError::Status(400)),
+        ("400 Bad Request", r#"{"error":{"code":1}}"#, FetchError::Status(400)),
+        ("403 Forbidden", "<html>", FetchError::Status(403)),
+        ("201 Created", "{}", FetchError::Status(201)),
     ] {
-        provider.set("/token", Answer::with_headers(status, "", body));
+        provider.set("/token", ServerResponse::with_headers(status, "", body));
         let exchange = exchange(&provider, ClientAuthentication::Basic, Some("secret"));
         assert_eq!(client().exchange_code(exchange).await, Err(failure), "{status} {body}");
     }
@@ -74,9 +74,9 @@ async fn token_endpoint_refusal_is_returned_with_its_code() {
 async fn redirect_of_the_token_endpoint_gets_no_code() {
     let (provider, target) = (Provider::start().await, Provider::start().await);
     let location = format!("location: {}\r\n", target.url("/token"));
-    provider.set("/token", Answer::with_headers("307 Temporary Redirect", &location, ""));
+    provider.set("/token", ServerResponse::with_headers("307 Temporary Redirect", &location, ""));
     let exchange = exchange(&provider, ClientAuthentication::Post, Some("secret"));
-    assert_eq!(client().exchange_code(exchange).await, Err(FetchFailure::Redirect));
+    assert_eq!(client().exchange_code(exchange).await, Err(FetchError::Redirect));
     assert_eq!(target.connections(), 0);
 }
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use candor_domain::identity::fetch_failure::FetchFailure;
+use candor_domain::identity::fetch_failure::FetchError;
 use candor_identity::{HostNames, IdentityClient, IdentitySettings};
 use candor_port_identity::IdentityTransport;
 use tokio::net::UdpSocket;
@@ -94,7 +94,7 @@ async fn silent_name_server_is_reported_as_no_name_server() {
     let names = HostNames::Server(silent.local_addr().unwrap());
     let client =
         |time_limit: Duration| IdentityClient::new(IdentitySettings { names, time_limit, ..loopback() }).unwrap();
-    assert_eq!(client(SHORT).read_text_records("example.com").await, Err(FetchFailure::NoNameServer));
+    assert_eq!(client(SHORT).read_text_records("example.com").await, Err(FetchError::NoNameServer));
     let unreadable_name = "a".repeat(64);
-    assert_eq!(client(AMPLE).read_text_records(&unreadable_name).await, Err(FetchFailure::NoNameServer));
+    assert_eq!(client(AMPLE).read_text_records(&unreadable_name).await, Err(FetchError::NoNameServer));
 }

@@ -21,7 +21,7 @@ pub(crate) const SHORT: Duration = Duration::from_millis(300);
 
 /// The behaviour of the provider for a path.
 #[derive(Debug, Clone)]
-pub(crate) enum Answer {
+pub(crate) enum ServerResponse {
     /// Sends these bytes and closes.
     Bytes(Vec<u8>),
     /// Sends these bytes and nothing more, and keeps the connection open.
@@ -30,7 +30,7 @@ pub(crate) enum Answer {
     Endless(&'static str, Vec<u8>),
 }
 
-impl Answer {
+impl ServerResponse {
     pub(crate) fn json(body: impl ToString) -> Self {
         Self::with_headers("200 OK", "content-type: application/json\r\n", &body.to_string())
     }
@@ -43,7 +43,7 @@ impl Answer {
 
 #[derive(Debug, Default)]
 struct State {
-    answers: HashMap<String, Answer>,
+    answers: HashMap<String, ServerResponse>,
     requests: Vec<String>,
     connections: usize,
 }
@@ -89,7 +89,7 @@ impl Provider {
     }
 
     /// Sets the answer of a path.
-    pub(crate) fn set(&self, path: &str, answer: Answer) {
+    pub(crate) fn set(&self, path: &str, answer: ServerResponse) {
         self.state.lock().unwrap().answers.insert(path.to_owned(), answer);
     }
 
@@ -117,17 +117,17 @@ async fn serve<S: AsyncRead + AsyncWrite + Unpin>(mut socket: S, state: &Mutex<S
         state.requests.push(request);
         state.answers.get(&path).cloned()
     };
-    match answer.unwrap_or_else(|| Answer::with_headers("404 Not Found", "", "")) {
-        Answer::Bytes(bytes) => {
+    match answer.unwrap_or_else(|| ServerResponse::with_headers("404 Not Found", "", "")) {
+        ServerResponse::Bytes(bytes) => {
             socket.write_all(&bytes).await.ok()?;
             socket.shutdown().await.ok()
         }
-        Answer::Silence(bytes) => {
+        ServerResponse::Silence(bytes) => {
             socket.write_all(&bytes).await.ok()?;
             // The client sends nothing more, so the read ends when it closes.
             socket.read(&mut [0]).await.ok().map(|_| ())
         }
-        Answer::Endless(head, chunk) => {
+        ServerResponse::Endless(head, chunk) => {
             socket.write_all(head.as_bytes()).await.ok()?;
             while socket.write_all(&chunk).await.is_ok() {}
             None

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_domain::identity::fetch_failure::FetchFailure;
+use candor_domain::identity::fetch_failure::FetchError;
 use candor_domain::webhook::TlsFailure;
 use candor_identity::{IdentityClient, IdentitySettings};
 use candor_port_identity::IdentityTransport;
@@ -12,7 +12,7 @@ use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::TlsAcceptor;
 
-use crate::server::{Answer, ORGANIZATION, Provider, loopback};
+use crate::server::{ORGANIZATION, Provider, ServerResponse, loopback};
 
 /// A certificate authority for these tests only.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -45,11 +45,11 @@ async fn only_a_valid_certificate_for_the_host_is_accepted() {
     let client = IdentityClient::new(IdentitySettings { authorities, ..loopback() }).unwrap();
     for (acceptor, wanted) in [
         (authority.acceptor("127.0.0.1"), Ok(2)),
-        (authority.acceptor("id.example.com"), Err(FetchFailure::Tls(TlsFailure::WrongName))),
-        (stranger.acceptor("127.0.0.1"), Err(FetchFailure::Tls(TlsFailure::UnknownIssuer))),
+        (authority.acceptor("id.example.com"), Err(FetchError::Tls(TlsFailure::WrongName))),
+        (stranger.acceptor("127.0.0.1"), Err(FetchError::Tls(TlsFailure::UnknownIssuer))),
     ] {
         let provider = Provider::over(Some(acceptor)).await;
-        provider.set("/keys", Answer::json("{}"));
+        provider.set("/keys", ServerResponse::json("{}"));
         let address = format!("https://{}/keys", provider.address);
         let document = client.fetch_document(ORGANIZATION, &address).await;
         assert_eq!(document.map(|document| document.body.len()), wanted);

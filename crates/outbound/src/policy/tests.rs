@@ -190,7 +190,7 @@ fn trusted_network_names_an_organization_or_none() {
         assert_eq!(parse_network(text), Ok(shown.to_owned()), "{text}");
     }
     for wrong in ["", "=10.0.0.0/8", "org_1=10.0.0.0/8", "localhost", &format!("{ORGANIZATION}="), "10.0.0.0/33"] {
-        assert_eq!(parse_network(wrong), Err(InvalidTrustedNetwork), "{wrong}");
+        assert_eq!(parse_network(wrong), Err(TrustedNetworkError), "{wrong}");
     }
     let policy = Policy::new_trusting([of_one.parse().unwrap()]);
     let other = OrganizationId::from_ulid(Ulid(2));

@@ -5,7 +5,7 @@ use candor_domain::text::address_key;
 
 use super::super::columns::Column;
 use super::super::decide::{self, ReferenceChange, ResolvedReferences, RowContext};
-use super::super::row_problem::RowRejection;
+use super::super::row_problem::UploadRowError;
 use super::super::{CsvRow, RowOutcome};
 use super::{DepartmentCell, Planner};
 
@@ -24,11 +24,11 @@ impl Planner<'_> {
         }
     }
 
-    fn complete_rejection(&self, at: usize, mut rejection: RowRejection) -> RowRejection {
+    fn complete_rejection(&self, at: usize, mut rejection: UploadRowError) -> UploadRowError {
         let row = &self.file.rows[at];
         let known_person = self.index.person_of(self.file, row).and_then(|person| self.known.people.get(person));
         let problems = decide::check_cells(self.file, row, known_person, self.options.clear_empty);
-        rejection.add(RowRejection::from_problems(&problems));
+        rejection.add(UploadRowError::from_problems(&problems));
         let department = match self.department(row, known_person) {
             Ok(DepartmentCell::Known(wish)) => wish,
             Ok(DepartmentCell::Missing { .. }) => ReferenceChange::Keep,
@@ -60,8 +60,8 @@ impl Planner<'_> {
         row: &CsvRow,
         stored: &Employee,
         wanted: ResolvedReferences,
-        rejection: &RowRejection,
-    ) -> Result<(), RowRejection> {
+        rejection: &UploadRowError,
+    ) -> Result<(), UploadRowError> {
         let judge = RowContext { file: self.file, known: self.known, options: self.options };
         let mut rest = row.without_columns(&self.file.columns, |column| rejection.is_about(column));
         if rejection.is_about("email") {

@@ -9,7 +9,7 @@ use candor_domain::ulid::Ulid;
 
 use super::super::columns::Column;
 use super::super::decide::ReferenceChange;
-use super::super::row_problem::RowRejection;
+use super::super::row_problem::UploadRowError;
 use super::super::{CsvRow, File};
 use super::Planner;
 
@@ -32,20 +32,20 @@ impl<'a> Planner<'a> {
         &self,
         row: &'a CsvRow,
         stored: Option<&Employee>,
-    ) -> Result<DepartmentCell<'a>, RowRejection> {
+    ) -> Result<DepartmentCell<'a>, UploadRowError> {
         let file: &'a File = self.file;
         let Some(cell) = file.cell(row, &Column::DepartmentName) else {
             let clears = self.options.clear_empty && self.file.is_empty(row, &Column::DepartmentName);
             return Ok(DepartmentCell::Known(if clears { ReferenceChange::Clear } else { ReferenceChange::Keep }));
         };
         let name = cell.trim();
-        let wrong = |flaw| RowRejection::from_problems(&ValidationErrors::one("department_name", flaw));
+        let wrong = |flaw| UploadRowError::from_problems(&ValidationErrors::one("department_name", flaw));
         check_length(name, 1..=department::NAME_CHARS).map_err(wrong)?;
         // A name that passes the check above is short enough for a key.
         let key = file.department_key(row).unwrap_or_default();
         let Some(department) = self.departments_by_name.get(key) else {
             if !self.options.is_admin {
-                return Err(RowRejection::denied_department(name));
+                return Err(UploadRowError::denied_department(name));
             }
             single_line(name, 1..=department::NAME_CHARS).map_err(wrong)?;
             return Ok(DepartmentCell::Missing { name, key });

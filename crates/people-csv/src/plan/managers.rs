@@ -6,7 +6,7 @@ use candor_domain::problem::{Code, ValidationErrors, ValueError};
 use super::super::columns::Column;
 use super::super::decide::ReferenceChange;
 use super::super::matching::Target;
-use super::super::row_problem::RowRejection;
+use super::super::row_problem::UploadRowError;
 use super::{Planner, RowOutcome};
 
 impl Planner<'_> {
@@ -64,21 +64,23 @@ impl Planner<'_> {
     /// Returns the rejection of a row whose manager is missing: no person has the address, or the row of the manager
     /// is rejected. In the second case, the rejection names the row that caused the manager's rejection, or the
     /// manager's row if that has a problem of its own.
-    pub(super) fn missing_manager(&self, at: usize) -> RowRejection {
+    pub(super) fn missing_manager(&self, at: usize) -> UploadRowError {
         let row = &self.file.rows[at];
         let cell = self.file.cell(row, &Column::ManagerEmail).unwrap_or_default();
         let of_manager = self.file.manager_key(row).and_then(|key| self.rows_by_address.get(key)).copied();
         match of_manager.map(|row| (row, self.outcomes[row].as_ref())) {
             Some((row, Some(RowOutcome::Reject(rejection)))) if row != at => {
                 let number = self.file.rows[row].number;
-                RowRejection::without_manager(cell, number, rejection.cause().unwrap_or(number))
+                UploadRowError::without_manager(cell, number, rejection.cause().unwrap_or(number))
             }
-            _ => RowRejection::from_problems(&ValidationErrors::one("manager_email", ValueError::not_found(cell))),
+            _ => {
+                UploadRowError::from_problems(&ValidationErrors::one("manager_email", ValueError::not_found(cell)))
+            }
         }
     }
 
     /// Returns the rejection of a row that would close a cycle of reporting lines.
-    pub(super) fn reporting_cycle(&self, at: usize) -> RowRejection {
+    pub(super) fn reporting_cycle(&self, at: usize) -> UploadRowError {
         let is_own = self.person(at).is_some() && self.moves_to(at).flatten() == self.person(at);
         let message = if is_own {
             "is the person's own address; leave the cell of the top person empty"
@@ -86,12 +88,12 @@ impl Planner<'_> {
             "would make the person their own manager, through others"
         };
         let flaw = ValueError::new(Code::ReportingCycle, message);
-        RowRejection::from_problems(&ValidationErrors::one("manager_email", flaw))
+        UploadRowError::from_problems(&ValidationErrors::one("manager_email", flaw))
     }
 
     /// Rejects `rows` and, in turn, every row whose `manager_email` only a rejected row would have given to a person.
     /// Returns all rejected rows.
-    pub(super) fn reject(&mut self, rows: Vec<(usize, RowRejection)>) -> Vec<usize> {
+    pub(super) fn reject(&mut self, rows: Vec<(usize, UploadRowError)>) -> Vec<usize> {
         let mut rejected_rows = Vec::new();
         let mut next = rows;
         while !next.is_empty() {

@@ -1,7 +1,7 @@
 //! Property tests of the CSV reader: any bytes are read or refused, and the reader and the `csv` crate read the same
 //! cells in well-formed files.
 
-use candor_people_csv::{self as csv, File, MAX_BYTES, MAX_ROWS, UnreadableFile};
+use candor_people_csv::{self as csv, CsvFileError, File, MAX_BYTES, MAX_ROWS};
 use proptest::prelude::*;
 
 /// Generates bytes, mostly ones with a meaning for the reader.
@@ -43,8 +43,8 @@ proptest! {
                 let keys = file.lookup_keys(&mut |_| ());
                 prop_assert!(keys.emails.iter().all(|email| !email.contains('\0')));
             }
-            Err(UnreadableFile::Invalid(problems)) => prop_assert!(!problems.is_empty()),
-            Err(UnreadableFile::Malformed(message)) => {
+            Err(CsvFileError::Invalid(problems)) => prop_assert!(!problems.is_empty()),
+            Err(CsvFileError::Malformed(message)) => {
                 let is_of_another_kind = message.starts_with("The file is ") && message.ends_with("save it as CSV UTF-8.");
                 prop_assert!(is_of_another_kind || message.contains(" at line "), "{message}");
             }
@@ -79,7 +79,7 @@ proptest! {
 #[test]
 fn oversized_file_is_refused() {
     let commas = ",".repeat(MAX_BYTES);
-    let is_invalid = |file: &str| matches!(File::read(file.as_bytes()), Err(UnreadableFile::Invalid(_)));
+    let is_invalid = |file: &str| matches!(File::read(file.as_bytes()), Err(CsvFileError::Invalid(_)));
     assert!(is_invalid(&commas), "a header of five million columns");
     assert!(is_invalid(&format!("email\n{}", "x\n".repeat(MAX_ROWS + 1))));
     let wide = format!("email\n{commas}");

@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use candor_domain::refusal::DomainError;
-use candor_people_csv::{File, RowRejection};
+use candor_people_csv::{File, UploadRowError};
 
 #[test]
 fn unreadable_file_displays_its_cause() {
@@ -15,6 +15,6 @@ fn unreadable_file_displays_its_cause() {
 
 #[test]
 fn rejected_row_displays_its_problem() {
-    let error: Box<dyn Error> = RowRejection::from(DomainError::NotFound).into();
+    let error: Box<dyn Error> = UploadRowError::from(DomainError::NotFound).into();
     assert!(!error.to_string().is_empty(), "{error}");
 }

@@ -1,13 +1,13 @@
 //! The error type of use cases: one closed enum that separates the public reason from the internal cause.
 
-use candor_domain::access::PermissionDenied;
+use candor_domain::access::PermissionError;
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
-use candor_domain::scim::Refused as ScimRefusal;
-use candor_fair_share::TooMuchWaits;
-use candor_port_clock::NoRandomness;
-use candor_port_storage::{SlowCause, StorageError, TooSlow};
+use candor_domain::scim::ProvisioningError;
+use candor_fair_share::TooMuchWaitsError;
+use candor_port_clock::RandomnessError;
+use candor_port_storage::{SlowCause, StorageError, TooSlowError};
 use candor_scim::ScimError;
 
 /// Error of a use case.
@@ -18,7 +18,7 @@ pub enum Error {
     Refused(DomainError),
     /// The domain refused a SCIM request.
     #[error("refused: {0}")]
-    ScimRefused(Box<ScimRefusal>),
+    ScimRefused(Box<ProvisioningError>),
     /// The body cannot be parsed. The message is for the client and gives the position.
     #[error("malformed: {0}")]
     Malformed(String),
@@ -58,15 +58,15 @@ impl From<DomainError> for Error {
     }
 }
 
-impl From<ScimRefusal> for Error {
-    fn from(refusal: ScimRefusal) -> Self {
+impl From<ProvisioningError> for Error {
+    fn from(refusal: ProvisioningError) -> Self {
         Self::ScimRefused(Box::new(refusal))
     }
 }
 
 impl From<ScimError> for Error {
     fn from(error: ScimError) -> Self {
-        ScimRefusal::from(error).into()
+        ProvisioningError::from(error).into()
     }
 }
 
@@ -76,8 +76,8 @@ impl From<ValidationErrors> for Error {
     }
 }
 
-impl From<PermissionDenied> for Error {
-    fn from(denied: PermissionDenied) -> Self {
+impl From<PermissionError> for Error {
+    fn from(denied: PermissionError) -> Self {
         Self::Refused(DomainError::Denied(denied))
     }
 }
@@ -93,7 +93,7 @@ impl From<StorageError> for Error {
 }
 
 /// Builds the advice to a client whose list was given up (decision A17).
-fn advice(slow: &TooSlow) -> String {
+fn advice(slow: &TooSlowError) -> String {
     let conditions = slow.conditions.join(" and ");
     let what = match slow.conditions.as_slice() {
         [] => "The entries of this list that the key may see are far apart".to_owned(),
@@ -114,14 +114,14 @@ fn advice(slow: &TooSlow) -> String {
     format!("{what}, and {cause}. Narrow {narrow}, or sort by a filtered field.")
 }
 
-impl From<TooMuchWaits> for Error {
-    fn from(_: TooMuchWaits) -> Self {
+impl From<TooMuchWaitsError> for Error {
+    fn from(_: TooMuchWaitsError) -> Self {
         Self::TooManyLargeReads
     }
 }
 
-impl From<NoRandomness> for Error {
-    fn from(error: NoRandomness) -> Self {
+impl From<RandomnessError> for Error {
+    fn from(error: RandomnessError) -> Self {
         Self::Unavailable(error.to_string())
     }
 }

@@ -2,7 +2,7 @@
 
 use candor_domain::id::InvitationId;
 use candor_domain::secret::Secret;
-use candor_port_clock::{Ids, NoRandomness};
+use candor_port_clock::{Ids, RandomnessError};
 use candor_port_storage::mail_queue::MailKey;
 
 use crate::context::vault::{SealContext, UnsealError, Vault};
@@ -18,8 +18,8 @@ fn in_place<T>((tenant, invitation): MailKey, act: impl FnOnce(&SealContext<'_>)
 /// Seals a token for storage.
 ///
 /// # Errors
-/// [`NoRandomness`].
-pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, of: MailKey, token: &Secret) -> Result<Vec<u8>, NoRandomness> {
+/// [`RandomnessError`].
+pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, of: MailKey, token: &Secret) -> Result<Vec<u8>, RandomnessError> {
     in_place(of, |place| vault.seal(ids, place, token.reveal().as_bytes()))
 }
 

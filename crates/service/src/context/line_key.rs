@@ -1,7 +1,7 @@
 //! The API key of a response whose lines are read from the store while the client takes them.
 
 use candor_domain::access::api_key::{ApiKey, KeyHash};
-use candor_domain::access::{AllowedNetworks, Permission, PermissionDenied, Tenant};
+use candor_domain::access::{AllowedNetworks, Permission, PermissionError, Tenant};
 use candor_domain::id::KeyId;
 use candor_port_storage::StorageExt;
 
@@ -41,7 +41,7 @@ impl LineKey {
         if key.is_some_and(|key| key.value.may_continue(self.secret, self.scopes, &self.networks, now)) {
             Ok(())
         } else {
-            Err(PermissionDenied::OrganizationKeyRequired.into())
+            Err(PermissionError::OrganizationKeyRequired.into())
         }
     }
 }

@@ -21,7 +21,7 @@ const READ: u16 = 200;
 
 /// Reason why a process must not start with its ring.
 #[derive(Debug, thiserror::Error)]
-pub enum WrongKey {
+pub enum MasterKeyError {
     /// The store has data sealed by a key that the ring lacks.
     #[error("the secrets of this database were encrypted with {sealed_by}, the ring has {}", join_names(.ring))]
     Lacking {
@@ -54,22 +54,22 @@ const fn place(key: &MasterKey) -> SealContext<'_> {
 /// Compares a ring with the key records of a store, without changing anything.
 ///
 /// # Errors
-/// [`WrongKey::Lacking`].
-pub fn examine(vault: &Vault, remembered: &[MasterKey]) -> Result<(), WrongKey> {
+/// [`MasterKeyError::Lacking`].
+pub fn examine(vault: &Vault, remembered: &[MasterKey]) -> Result<(), MasterKeyError> {
     let lacking = |master_key: &&MasterKey| {
         !vault.open(&place(master_key), &master_key.sealed).is_ok_and(|master_key| master_key == KNOWN)
     };
     let Some(key) = remembered.iter().find(lacking) else { return Ok(()) };
     let sealed_by = KeyName { id: key.key_id.clone(), fingerprint: key.fingerprint.clone() };
-    Err(WrongKey::Lacking { sealed_by, ring: vault.names().cloned().collect() })
+    Err(MasterKeyError::Lacking { sealed_by, ring: vault.names().cloned().collect() })
 }
 
 /// Compares the ring of this process with the key records of the store, and records the ring's first key. If
 /// several processes start on a new store with different keys, one succeeds.
 ///
 /// # Errors
-/// [`WrongKey`].
-pub async fn confirm(services: &Services) -> Result<(), WrongKey> {
+/// [`MasterKeyError`].
+pub async fn confirm(services: &Services) -> Result<(), MasterKeyError> {
     for _ in 0..ATTEMPTS {
         let stored_keys = services.store.master_keys().await.map_err(Error::from)?;
         examine(&services.vault, &stored_keys)?;
@@ -105,7 +105,7 @@ fn first_record(services: &Services) -> Result<MasterKey, Error> {
 
 /// Checks that at least one webhook secret can be opened, for stores that predate key records. Single secrets may
 /// be lost already; if none opens, the ring is wrong. A store without secrets passes the check.
-async fn open_any_secret(services: &Services) -> Result<(), WrongKey> {
+async fn open_any_secret(services: &Services) -> Result<(), MasterKeyError> {
     let (mut after, mut tried) = (None, None);
     loop {
         let some = services.store.every_webhook(after, READ).await.map_err(Error::from)?;
@@ -121,7 +121,7 @@ async fn open_any_secret(services: &Services) -> Result<(), WrongKey> {
         }
         if some.is_empty() {
             let ring = || services.vault.names().cloned().collect();
-            return tried.map_or(Ok(()), |webhook| Err(WrongKey::NothingOpens { webhook, ring: ring() }));
+            return tried.map_or(Ok(()), |webhook| Err(MasterKeyError::NothingOpens { webhook, ring: ring() }));
         }
     }
 }

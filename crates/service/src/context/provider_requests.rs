@@ -10,7 +10,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::OrganizationId;
 use candor_domain::identity::evidence::ProviderEvidence;
 use candor_fair_share::large_work::{LargeWork, Turn};
-use candor_port_identity::{CodeExchange, FetchFailure, IdentityTransport, ProviderDocument};
+use candor_port_identity::{CodeExchange, FetchError, IdentityTransport, ProviderDocument};
 use candor_port_storage::StorageError;
 use candor_tokens::key_set::KeySet;
 use candor_tokens::strict_json::MAX_SMALL_DOCUMENT_BYTES;
@@ -32,7 +32,7 @@ pub(crate) async fn read_keys(
     work: &LargeWork,
     organization: OrganizationId,
     (mut evidence, jwks_uri): (ProviderEvidence, String),
-    document: Result<Bytes, FetchFailure>,
+    document: Result<Bytes, FetchError>,
 ) -> Result<(ProviderEvidence, Option<KeySet>), StorageError> {
     let size = document.as_ref().map_or(0, Bytes::len);
     let read = move || {
@@ -59,9 +59,9 @@ impl BoundedTransport {
     }
 
     /// Waits for a turn of an organization.
-    async fn turn(&self, organization: OrganizationId) -> Result<Turn, FetchFailure> {
+    async fn turn(&self, organization: OrganizationId) -> Result<Turn, FetchError> {
         let turn = timeout(self.patience, self.turns.turn(Tenant::live(organization))).await;
-        turn.ok().and_then(Result::ok).ok_or(FetchFailure::Timeout)
+        turn.ok().and_then(Result::ok).ok_or(FetchError::Timeout)
     }
 }
 
@@ -75,17 +75,17 @@ impl IdentityTransport for BoundedTransport {
         &self,
         organization: OrganizationId,
         address: &str,
-    ) -> Result<ProviderDocument, FetchFailure> {
+    ) -> Result<ProviderDocument, FetchError> {
         let _turn = self.turn(organization).await?;
         self.transport.fetch_document(organization, address).await
     }
 
-    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
+    async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchError> {
         let _turn = self.turn(exchange.organization).await?;
         self.transport.exchange_code(exchange).await
     }
 
-    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchFailure> {
+    async fn read_text_records(&self, domain: &str) -> Result<Vec<String>, FetchError> {
         self.transport.read_text_records(domain).await
     }
 }
@@ -113,17 +113,17 @@ mod tests {
             false
         }
 
-        async fn fetch_document(&self, _: OrganizationId, _: &str) -> Result<ProviderDocument, FetchFailure> {
+        async fn fetch_document(&self, _: OrganizationId, _: &str) -> Result<ProviderDocument, FetchError> {
             self.begun_count.fetch_add(1, Ordering::SeqCst);
             self.permits.acquire().await.unwrap().forget();
-            Err(FetchFailure::Closed)
+            Err(FetchError::Closed)
         }
 
-        async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchFailure> {
+        async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchError> {
             self.fetch_document(exchange.organization, "").await
         }
 
-        async fn read_text_records(&self, _: &str) -> Result<Vec<String>, FetchFailure> {
+        async fn read_text_records(&self, _: &str) -> Result<Vec<String>, FetchError> {
             Ok(vec![])
         }
     }
@@ -147,10 +147,10 @@ mod tests {
         assert!(other.as_mut().now_or_never().is_none());
         assert_eq!(begun_count(), REQUESTS_OF_AN_ORGANIZATION + 1, "another organization waits for none");
         let late = impatient.fetch_document(organization(1), "https://idp.example/").await;
-        assert_eq!((late, begun_count()), (Err(FetchFailure::Timeout), REQUESTS_OF_AN_ORGANIZATION + 1));
+        assert_eq!((late, begun_count()), (Err(FetchError::Timeout), REQUESTS_OF_AN_ORGANIZATION + 1));
         provider.permits.add_permits(51);
-        assert_eq!(other.await, Err(FetchFailure::Closed));
-        assert!(many.await.iter().all(|result| *result == Err(FetchFailure::Closed)), "each gets its turn");
+        assert_eq!(other.await, Err(FetchError::Closed));
+        assert!(many.await.iter().all(|result| *result == Err(FetchError::Closed)), "each gets its turn");
         assert_eq!(begun_count(), 51);
     }
 }

@@ -3,7 +3,7 @@
 use candor_domain::access::Tenant;
 use candor_domain::id::IdentityProviderId;
 use candor_domain::secret::Secret;
-use candor_port_clock::{Ids, NoRandomness};
+use candor_port_clock::{Ids, RandomnessError};
 
 use crate::context::vault::{SealContext, UnsealError, Vault};
 
@@ -20,8 +20,13 @@ fn in_place<T>((tenant, provider): Owner, act: impl FnOnce(&SealContext<'_>) -> 
 /// Seals a secret for storage.
 ///
 /// # Errors
-/// [`NoRandomness`].
-pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, owner: Owner, secret: &Secret) -> Result<Vec<u8>, NoRandomness> {
+/// [`RandomnessError`].
+pub(crate) fn seal(
+    vault: &Vault,
+    ids: &dyn Ids,
+    owner: Owner,
+    secret: &Secret,
+) -> Result<Vec<u8>, RandomnessError> {
     in_place(owner, |place| vault.seal(ids, place, secret.reveal().as_bytes()))
 }
 

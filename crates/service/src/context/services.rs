@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use candor_domain::access::api_key::MAX_OF_ORGANIZATION;
-use candor_domain::access::{PermissionDenied, Tenant};
+use candor_domain::access::{PermissionError, Tenant};
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::{Event, EventType};
@@ -252,7 +252,7 @@ impl Services {
     /// write are read from the store.
     ///
     /// # Errors
-    /// [`PermissionDenied::RightsLost`]; errors of the store.
+    /// [`PermissionError::RightsLost`]; errors of the store.
     pub async fn confirm_caller(&self, context: &RequestContext) -> Result<(), Error> {
         let Some(admission) = &context.admission else { return Ok(()) };
         let age = self.clock.steady().saturating_sub(admission.at);
@@ -266,7 +266,7 @@ impl Services {
             }
             Credential::Token(token) => self.confirm_token(token, caller, is_anew).await?,
         };
-        if has_kept_rights { Ok(()) } else { Err(PermissionDenied::RightsLost.into()) }
+        if has_kept_rights { Ok(()) } else { Err(PermissionError::RightsLost.into()) }
     }
 
     /// Creates an id for something created at `at`.

@@ -7,7 +7,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use candor_domain::access::Tenant;
-use candor_port_clock::{Ids, NoRandomness};
+use candor_port_clock::{Ids, RandomnessError};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
 
@@ -69,7 +69,7 @@ impl SealContext<'_> {
     "expected `id:base64,…`: different ids of 1 to 16 letters and digits, each with 32 bytes in base64 (44 \
      characters)"
 )]
-pub struct InvalidKeyRing;
+pub struct KeyRingError;
 
 /// Error of a sealed value that cannot be opened: its key is not in the ring, the value was altered, or the value
 /// was sealed for another context.
@@ -97,13 +97,13 @@ impl Vault {
     /// Parses a ring of keys.
     ///
     /// # Errors
-    /// [`InvalidKeyRing`].
-    pub fn parse(text: &str) -> Result<Self, InvalidKeyRing> {
+    /// [`KeyRingError`].
+    pub fn parse(text: &str) -> Result<Self, KeyRingError> {
         let keys: Result<Vec<_>, _> = text.split(',').map(|part| key(part.trim())).collect();
         let keys = keys?;
         let distinct = |(at, key): (usize, &Key)| keys[..at].iter().all(|other| other.name.id != key.name.id);
         let distinct = keys.iter().enumerate().all(distinct);
-        if distinct { Ok(Self { keys }) } else { Err(InvalidKeyRing) }
+        if distinct { Ok(Self { keys }) } else { Err(KeyRingError) }
     }
 
     /// Returns the public identities of the keys, the sealing one first.
@@ -114,15 +114,15 @@ impl Vault {
     /// Seals bytes for the purpose, tenant and row of a context. Opening them needs the same context.
     ///
     /// # Errors
-    /// [`NoRandomness`] if there is none for the nonce.
-    pub fn seal(&self, ids: &dyn Ids, place: &SealContext<'_>, plain: &[u8]) -> Result<Vec<u8>, NoRandomness> {
-        let Key { name, key } = self.keys.first().ok_or(NoRandomness)?;
+    /// [`RandomnessError`] if there is none for the nonce.
+    pub fn seal(&self, ids: &dyn Ids, place: &SealContext<'_>, plain: &[u8]) -> Result<Vec<u8>, RandomnessError> {
+        let Key { name, key } = self.keys.first().ok_or(RandomnessError)?;
         let mut nonce = [0; NONCE_LEN];
         ids.fill(&mut nonce)?;
         let mut cipher_text = plain.to_vec();
         let nonce_value = Nonce::assume_unique_for_key(nonce);
         key.seal_in_place_append_tag(nonce_value, Aad::from(place.associated_data()), &mut cipher_text)
-            .map_err(|_| NoRandomness)?;
+            .map_err(|_| RandomnessError)?;
         let mut sealed_bytes = Vec::with_capacity(2 + name.id.len() + NONCE_LEN + cipher_text.len());
         sealed_bytes.extend([BOUND, u8::try_from(name.id.len()).unwrap_or_default()]);
         sealed_bytes.extend(name.id.as_bytes());
@@ -174,13 +174,13 @@ impl<'a> SealedParts<'a> {
     }
 }
 
-fn key(text: &str) -> Result<Key, InvalidKeyRing> {
-    let (id, encoded) = text.split_once(':').ok_or(InvalidKeyRing)?;
+fn key(text: &str) -> Result<Key, KeyRingError> {
+    let (id, encoded) = text.split_once(':').ok_or(KeyRingError)?;
     if id.is_empty() || id.len() > MAX_ID || !id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-        return Err(InvalidKeyRing);
+        return Err(KeyRingError);
     }
-    let bytes = STANDARD.decode(encoded).map_err(|_| InvalidKeyRing)?;
-    let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| InvalidKeyRing)?;
+    let bytes = STANDARD.decode(encoded).map_err(|_| KeyRingError)?;
+    let key = UnboundKey::new(&AES_256_GCM, &bytes).map_err(|_| KeyRingError)?;
     let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &bytes), FINGERPRINT_OF);
     let fingerprint = tag.as_ref().iter().take(FINGERPRINT_BYTES).map(|tag| format!("{tag:02x}")).collect();
     Ok(Key { name: KeyName { id: id.to_owned(), fingerprint }, key: LessSafeKey::new(key) })
@@ -189,8 +189,8 @@ fn key(text: &str) -> Result<Key, InvalidKeyRing> {
 /// Creates a ring with one new random key.
 ///
 /// # Errors
-/// [`NoRandomness`].
-pub fn generate(ids: &dyn Ids) -> Result<String, NoRandomness> {
+/// [`RandomnessError`].
+pub fn generate(ids: &dyn Ids) -> Result<String, RandomnessError> {
     Ok(format!("k1:{}", STANDARD.encode(candor_port_clock::random32(ids)?)))
 }
 

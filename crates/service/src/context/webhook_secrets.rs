@@ -8,7 +8,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
     CustomHeaders, HeaderChange, HeaderPatch, SealedHeader, SealedHeaderPatch, Subscription, mask_value,
 };
-use candor_port_clock::{Ids, NoRandomness, random32};
+use candor_port_clock::{Ids, RandomnessError, random32};
 
 use crate::context::error::Error;
 use crate::context::vault::{SealContext, UnsealError, Vault};
@@ -28,16 +28,21 @@ fn in_place<T>((tenant, webhook): Owner, act: impl FnOnce(&SealContext<'_>) -> T
 /// Creates a random secret.
 ///
 /// # Errors
-/// [`NoRandomness`].
-pub(crate) fn make(ids: &dyn Ids) -> Result<Secret, NoRandomness> {
+/// [`RandomnessError`].
+pub(crate) fn make(ids: &dyn Ids) -> Result<Secret, RandomnessError> {
     Ok(generate(random32(ids)?))
 }
 
 /// Seals a secret for storage.
 ///
 /// # Errors
-/// [`NoRandomness`].
-pub(crate) fn seal(vault: &Vault, ids: &dyn Ids, owner: Owner, secret: &Secret) -> Result<Vec<u8>, NoRandomness> {
+/// [`RandomnessError`].
+pub(crate) fn seal(
+    vault: &Vault,
+    ids: &dyn Ids,
+    owner: Owner,
+    secret: &Secret,
+) -> Result<Vec<u8>, RandomnessError> {
     in_place(owner, |place| vault.seal(ids, place, secret.reveal().as_bytes()))
 }
 
@@ -59,14 +64,14 @@ fn in_header<T>((tenant, webhook): Owner, name: &str, act: impl FnOnce(&SealCont
 /// Seals the value of a custom header for storage.
 ///
 /// # Errors
-/// [`NoRandomness`].
+/// [`RandomnessError`].
 pub(crate) fn seal_header(
     vault: &Vault,
     ids: &dyn Ids,
     owner: Owner,
     name: &str,
     value: &Secret,
-) -> Result<SealedHeader, NoRandomness> {
+) -> Result<SealedHeader, RandomnessError> {
     let sealed_header = in_header(owner, name, |place| vault.seal(ids, place, value.reveal().as_bytes()))?;
     Ok(SealedHeader { masked: mask_value(value), sealed: sealed_header })
 }
@@ -89,14 +94,14 @@ pub(crate) fn open_header(
 /// would look like a change.
 ///
 /// # Errors
-/// [`NoRandomness`].
+/// [`RandomnessError`].
 pub(crate) fn seal_headers(
     vault: &Vault,
     ids: &dyn Ids,
     owner: Owner,
     stored: &CustomHeaders,
     patch: &HeaderPatch,
-) -> Result<SealedHeaderPatch, NoRandomness> {
+) -> Result<SealedHeaderPatch, RandomnessError> {
     let mut sealed_patch = SealedHeaderPatch::new();
     for (name, change) in patch {
         let value = match change {

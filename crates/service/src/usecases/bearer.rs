@@ -6,9 +6,9 @@ use std::sync::Arc;
 use candor_domain::access::{Caller, Tenant};
 use candor_domain::audit::{self, Actor, ActorKind, Origin, Via};
 use candor_domain::id::{EmployeeId, RequestId};
-use candor_domain::identity::bearer::BearerRefusal;
+use candor_domain::identity::bearer::BearerError;
 use candor_domain::identity::link_decision::{
-    CandidateKey, KnownPeople, LinkCandidate, LinkRefusal, LinkSettings, decide_sign_in,
+    CandidateKey, KnownPeople, LinkCandidate, LinkError, LinkSettings, decide_sign_in,
 };
 use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::page::{PageRequest, Sortable};
@@ -76,12 +76,12 @@ async fn link(
     services: &Services,
     token: &BearerToken,
     (request, origin): (RequestId, Origin),
-) -> Result<Result<(), BearerRefusal>, Error> {
+) -> Result<Result<(), BearerError>, Error> {
     let (tenant, provider_id) = token.owner();
     let plan = async |at: Timestamp| {
-        let refuse = |refusal: BearerRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
+        let refuse = |refusal: BearerError| Ok::<_, Error>(Attempt::Done(Err(refusal)));
         let Some(provider) = services.store.row::<IdentityProvider>(tenant, provider_id).await? else {
-            return refuse(BearerRefusal::UnknownProvider);
+            return refuse(BearerError::UnknownProvider);
         };
         let claims = match services.judge_claims(token, &provider.value) {
             Ok(claims) => claims,
@@ -129,7 +129,7 @@ async fn find_person(
     tenant: Tenant,
     provider: &IdentityProvider,
     (subject, is_unlinked): (&TokenSubject, bool),
-) -> Result<Result<Versioned<Employee>, LinkRefusal>, Error> {
+) -> Result<Result<Versioned<Employee>, LinkError>, Error> {
     let domains = provider.domains.iter().filter(|entry| entry.is_proven).map(|entry| entry.domain.clone());
     let proven_domains: Vec<_> = domains.collect();
     let settings =
@@ -149,9 +149,9 @@ async fn find_person(
     }
     Ok(decide_sign_in(settings, KnownPeople::Unlinked(&candidates)).and_then(|decision| {
         if decision.accepts_invitation {
-            return Err(LinkRefusal::PendingInvite);
+            return Err(LinkError::PendingInvite);
         }
-        people.into_iter().find(|person| person.value.id == decision.person).ok_or(LinkRefusal::NoPerson)
+        people.into_iter().find(|person| person.value.id == decision.person).ok_or(LinkError::NoPerson)
     }))
 }
 

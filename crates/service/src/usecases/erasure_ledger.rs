@@ -28,8 +28,8 @@ use crate::context::person_data;
 use crate::context::services::{Services, render};
 use crate::context::vault::SealContext;
 use crate::usecases::operator::list_organizations;
-pub use apply::{AppliedLedger, LedgerDifference, LedgerFailure, Refusal, apply, compare};
-pub use form::{LedgerFlaw, parse, to_text};
+pub use apply::{AppliedLedger, LedgerDifference, LedgerError, Refusal, apply, compare};
+pub use form::{LedgerLineError, parse, to_text};
 pub use holds::HoldEntry;
 pub use keys::KeyRevocation;
 

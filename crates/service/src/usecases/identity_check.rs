@@ -9,7 +9,7 @@ use candor_domain::identity::{IdentityProvider, parse_check};
 use candor_domain::json::Object;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_port_identity::{FetchFailure, ProviderDocument};
+use candor_port_identity::{FetchError, ProviderDocument};
 use candor_port_storage::{Row, Write};
 use candor_tokens::discovery::discovery_address;
 use futures_util::future::join_all;
@@ -104,7 +104,7 @@ async fn collect_evidence(
         let document = services.identity_transport.fetch_document(tenant.organization, address).await;
         document.map(|ProviderDocument { body, .. }: ProviderDocument| body)
     };
-    let discovery: Result<Bytes, FetchFailure> = fetch(&discovery_address(&provider.issuer)).await;
+    let discovery: Result<Bytes, FetchError> = fetch(&discovery_address(&provider.issuer)).await;
     let metadata = evidence.add_discovery(&provider.issuer, discovery.as_deref().map_err(Clone::clone));
     let mut keys = None;
     if let Some(metadata) = metadata {

@@ -2,7 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{IdentityProviderId, OrganizationId};
-use candor_domain::identity::{DomainRefusal, IdentityProvider, ProvenValues};
+use candor_domain::identity::{EmailDomainError, IdentityProvider, ProvenValues};
 use candor_domain::organization::Organization;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
@@ -29,10 +29,10 @@ pub struct TrustedDomain {
 
 /// Reason why a domain is not trusted.
 #[derive(Debug, thiserror::Error)]
-pub enum UntrustedDomain {
+pub enum UntrustedDomainError {
     /// The text is no domain that can be trusted, or not exactly one provider of the organization has the domain.
     #[error(transparent)]
-    Refused(#[from] DomainRefusal),
+    Refused(#[from] EmailDomainError),
     /// Another provider has proven the domain.
     #[error("{provider} of {organization} has proven this domain")]
     Taken {
@@ -49,12 +49,12 @@ pub enum UntrustedDomain {
 /// Records a domain of an organization's provider as proven.
 ///
 /// # Errors
-/// [`UntrustedDomain`].
+/// [`UntrustedDomainError`].
 pub async fn trust_domain(
     services: &Services,
     organization: OrganizationId,
     domain: &str,
-) -> Result<TrustedDomain, UntrustedDomain> {
+) -> Result<TrustedDomain, UntrustedDomainError> {
     let tenant = Tenant::live(organization);
     let organization_row = services.store.row::<Organization>(tenant, organization).await.map_err(Error::from)?;
     or_not_found(organization_row)?;
@@ -66,7 +66,7 @@ pub async fn trust_domain(
         let values = ProvenValues { domains: [domain.clone()].into(), ..ProvenValues::default() };
         let holders = find_holders(services, &provider.proof_ids_of(&values)).await?;
         if let Some((holder, id)) = holders.values().find(|(_, id)| *id != provider.id) {
-            return Err(UntrustedDomain::Taken { organization: holder.organization, provider: *id });
+            return Err(UntrustedDomainError::Taken { organization: holder.organization, provider: *id });
         }
         let decision = provider.prove(tenant, &values, &holders, None, at).map_err(Error::from)?;
         let trusted_domain = |is_new| TrustedDomain { domain: domain.clone(), provider: provider.id, is_new };

@@ -8,10 +8,10 @@ use candor_domain::id::{ErasureId, WebhookId};
 use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::StorageExt;
 use candor_port_storage::upkeep::Upkeep;
-use candor_service::context::master_key::{WrongKey, confirm};
+use candor_service::context::master_key::{MasterKeyError, confirm};
 use candor_service::context::vault::Vault;
 use candor_service::runtime::erasure;
-use candor_service::usecases::webhooks::{self, RekeyCounts, Unsealable};
+use candor_service::usecases::webhooks::{self, RekeyCounts, UnsealableError};
 use candor_service::usecases::{employees, erasures, observations};
 use candor_service::{Error, ServiceSettings, Services};
 use serde_json::json;
@@ -33,7 +33,7 @@ fn with_ring(world: &TestServices, ring: &str) -> Services {
 async fn starts(world: &TestServices, ring: &str) -> bool {
     match confirm(&with_ring(world, ring)).await {
         Ok(()) => true,
-        Err(WrongKey::Failed(error)) => panic!("{error}"),
+        Err(MasterKeyError::Failed(error)) => panic!("{error}"),
         Err(_) => false,
     }
 }
@@ -53,7 +53,7 @@ async fn store_opens_only_with_its_sealing_ring() {
     assert!(starts(&world, OLD).await);
     assert!(starts(&world, OLD).await, "again");
     let error = confirm(&with_ring(&world, IMPOSTER)).await.unwrap_err();
-    let WrongKey::Lacking { sealed_by, ring } = &error else { panic!("{error:?}") };
+    let MasterKeyError::Lacking { sealed_by, ring } = &error else { panic!("{error:?}") };
     assert_eq!((sealed_by.id.as_str(), ring[0].id.as_str(), ring.len()), ("k1", "k1", 1));
     assert_ne!(sealed_by.fingerprint, ring[0].fingerprint);
     let (sealed, has) = (&sealed_by.fingerprint[..8], &ring[0].fingerprint[..8]);
@@ -98,7 +98,7 @@ async fn legacy_store_accepts_a_ring_that_decrypts_one_secret() {
     let first = subscribe(&with_ring(&world, OLD), &world).await;
     for ring in [NEW, IMPOSTER] {
         match confirm(&with_ring(&world, ring)).await {
-            Err(WrongKey::NothingOpens { webhook, .. }) => assert_eq!(webhook, first),
+            Err(MasterKeyError::NothingOpens { webhook, .. }) => assert_eq!(webhook, first),
             other => panic!("{other:?}"),
         }
     }
@@ -193,7 +193,7 @@ async fn erasure_goes_on_without_names_after_the_loss_of_the_key() {
     let world = TestServices::new().await;
     let id = erasure_after_a_hold(&world).await;
     let new = with_ring(&world, NEW);
-    assert!(matches!(webhooks::rekey(&new).await, Err(Unsealable::NoErasureKey(it)) if it == id));
+    assert!(matches!(webhooks::rekey(&new).await, Err(UnsealableError::NoErasureKey(it)) if it == id));
     assert_eq!(
         webhooks::rekey_accepting_loss(&new).await.unwrap(),
         RekeyCounts { rekeyed: 0, unchanged: 0, lost: 1 }

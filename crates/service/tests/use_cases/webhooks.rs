@@ -16,7 +16,7 @@ use candor_port_storage::{ChangeSet, StorageExt};
 use candor_service::context::vault::{SealContext, Vault};
 use candor_service::usecases::audit_log;
 use candor_service::usecases::identity_providers;
-use candor_service::usecases::webhooks::{self, RekeyCounts, Unsealable};
+use candor_service::usecases::webhooks::{self, RekeyCounts, UnsealableError};
 use candor_service::{Error, Outcome, RequestContext, ServiceSettings, Services};
 use candor_store_testkit::{Fault, FaultyCall as StoreCall};
 use serde_json::json;
@@ -150,7 +150,7 @@ async fn rekey_names_an_unopenable_secret_and_keeps_its_row() {
     for _ in 0..2 {
         let both = with_ring(&world, &format!("{NEW},{OLD}"));
         match webhooks::rekey(&both).await {
-            Err(Unsealable::NoKey(id)) => assert_eq!(id, lost),
+            Err(UnsealableError::NoKey(id)) => assert_eq!(id, lost),
             other => panic!("{other:?}"),
         }
     }
@@ -167,7 +167,7 @@ async fn rekey_refuses_another_master_key_with_the_same_id() {
     let (id, _) = subscribe(&world.services, &world.admin()).await;
     let imposter = NEW.replace("k2:", "k1:");
     assert!(
-        matches!(webhooks::rekey(&with_ring(&world, &imposter)).await, Err(Unsealable::NoKey(it)) if it == id)
+        matches!(webhooks::rekey(&with_ring(&world, &imposter)).await, Err(UnsealableError::NoKey(it)) if it == id)
     );
 }
 
@@ -181,7 +181,7 @@ async fn rekey_resumes_after_failures_and_concurrent_changes() {
     }
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     world.store.fail(StoreCall::Commit, 5, Fault::After);
-    assert!(matches!(webhooks::rekey(&both).await, Err(Unsealable::Failed(Error::Unavailable(_)))));
+    assert!(matches!(webhooks::rekey(&both).await, Err(UnsealableError::Failed(Error::Unavailable(_)))));
     let others = async {
         for id in &ids {
             webhooks::update(&world.services, &context, *id, body(r#"{"description": "changed"}"#)).await.unwrap();
@@ -315,5 +315,5 @@ async fn rekey_moves_client_secrets_of_identity_providers() {
         "an equal secret stays"
     );
     let imposter = with_ring(&world, &OLD.replace("k1:", "k2:"));
-    assert!(matches!(webhooks::rekey(&imposter).await, Err(Unsealable::NoProviderKey(it)) if it == id));
+    assert!(matches!(webhooks::rekey(&imposter).await, Err(UnsealableError::NoProviderKey(it)) if it == id));
 }

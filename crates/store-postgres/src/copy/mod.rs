@@ -65,7 +65,7 @@ impl std::fmt::Debug for PostgresCopy {
 
 /// Reason to refuse a database as source or target of a copy.
 #[derive(Debug, thiserror::Error)]
-pub enum CopyRefusal {
+pub enum CopyDatabaseError {
     /// The connection failed, or the schema cannot be checked or migrated.
     #[error(transparent)]
     Schema(#[from] SchemaError),
@@ -86,7 +86,7 @@ pub enum CopyRefusal {
     Failed(String),
 }
 
-impl From<StorageError> for CopyRefusal {
+impl From<StorageError> for CopyDatabaseError {
     fn from(error: StorageError) -> Self {
         Self::Failed(error.to_string())
     }
@@ -96,8 +96,8 @@ impl PostgresCopy {
     /// Opens a database for reading. No service may be connected to it.
     ///
     /// # Errors
-    /// [`CopyRefusal`].
-    pub async fn source(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
+    /// [`CopyDatabaseError`].
+    pub async fn source(options: &PostgresOptions) -> Result<Self, CopyDatabaseError> {
         let it = Self::connect(options).await?;
         it.expect_no_service().await?;
         Ok(it)
@@ -106,8 +106,8 @@ impl PostgresCopy {
     /// Opens a database to fill. No service and no other copy may use it. An empty database is migrated.
     ///
     /// # Errors
-    /// [`CopyRefusal`].
-    pub async fn target(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
+    /// [`CopyDatabaseError`].
+    pub async fn target(options: &PostgresOptions) -> Result<Self, CopyDatabaseError> {
         let it = Self::connect(options).await?;
         it.expect_no_service().await?;
         {
@@ -115,17 +115,17 @@ impl PostgresCopy {
             let lock_row =
                 client.query_one("SELECT pg_try_advisory_lock($1)", &[&LOCK]).await.map_err(map_error)?;
             if !lock_row.get::<_, bool>(0) {
-                return Err(CopyRefusal::Locked);
+                return Err(CopyDatabaseError::Locked);
             }
             let mut lacks = pending(options).await?;
             // An interrupted copy leaves the feed offset too low for the copied events. The next copy raises the offset
             // at its end.
             lacks.retain(|step| step != FEED_STEP);
             if !it.layout.spans_tenants() && !lacks.is_empty() {
-                return Err(CopyRefusal::Spread(lacks));
+                return Err(CopyDatabaseError::Spread(lacks));
             }
             if !lacks.is_empty() && schema::is_used(&client).await? {
-                return Err(CopyRefusal::Old(lacks));
+                return Err(CopyDatabaseError::Old(lacks));
             }
         }
         migrate(options).await?;
@@ -135,12 +135,12 @@ impl PostgresCopy {
     /// Returns the pending migrations of the database.
     ///
     /// # Errors
-    /// [`CopyRefusal`].
-    pub async fn pending(&self) -> Result<Vec<String>, CopyRefusal> {
+    /// [`CopyDatabaseError`].
+    pub async fn pending(&self) -> Result<Vec<String>, CopyDatabaseError> {
         Ok(pending(&self.options).await?)
     }
 
-    async fn connect(options: &PostgresOptions) -> Result<Self, CopyRefusal> {
+    async fn connect(options: &PostgresOptions) -> Result<Self, CopyDatabaseError> {
         let session = Session::new(&options.url, NAME).map_err(SchemaError::from)?;
         let client = connect_client(&session).await?;
         let is_so =
@@ -150,7 +150,7 @@ impl PostgresCopy {
         Ok(Self { session, options: options.clone(), layout, is_cluster, client: Mutex::new(client) })
     }
 
-    async fn expect_no_service(&self) -> Result<(), CopyRefusal> {
+    async fn expect_no_service(&self) -> Result<(), CopyDatabaseError> {
         let client = self.client.lock().await;
         let own = client.query_one("SELECT current_setting('application_name')", &[]).await.map_err(map_error)?;
         let (own, begun) = (own.get::<_, String>(0), Instant::now());
@@ -161,7 +161,7 @@ impl PostgresCopy {
                 0 => return Ok(()),
                 // A session briefly outlives the process that opened it.
                 _ if begun.elapsed() < PATIENCE => tokio::time::sleep(LOOK_AGAIN).await,
-                count => return Err(CopyRefusal::InUse(count)),
+                count => return Err(CopyDatabaseError::InUse(count)),
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use candor_port_storage::StorageError;
 use candor_port_storage::{CommitError, Unique};
-use candor_tables::CorruptRow;
+use candor_tables::CorruptRowError;
 use candor_tables::rows::UNIQUES;
 use diesel::ConnectionError;
 use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error};
@@ -56,8 +56,8 @@ pub(crate) enum Failure {
     Other(String),
 }
 
-impl From<CorruptRow> for Failure {
-    fn from(error: CorruptRow) -> Self {
+impl From<CorruptRowError> for Failure {
+    fn from(error: CorruptRowError) -> Self {
         Self::Corrupt(error.into())
     }
 }

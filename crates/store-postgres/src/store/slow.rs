@@ -6,7 +6,7 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use candor_fair_share::{Places, SlowReadPermit, SlowReads};
 use candor_port_storage::error::Read;
-use candor_port_storage::{SlowCause, TooSlow};
+use candor_port_storage::{SlowCause, TooSlowError};
 use candor_tables::flat::CellReader;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -61,7 +61,7 @@ impl Drop for StatementPermit {
 }
 
 impl PostgresStore {
-    /// Runs a read that no index answers, once a permit is free. Fails with [`TooSlow`] if no permit becomes free
+    /// Runs a read that no index answers, once a permit is free. Fails with [`TooSlowError`] if no permit becomes free
     /// in time, or if the read exceeds its deadline. `conditions` are the query parameters that make the read
     /// slow.
     pub(crate) async fn slowly<T: Send>(
@@ -85,7 +85,7 @@ impl PostgresStore {
     ) -> Read<()> {
         let SlowReadLimits { limits, places } = &self.slow;
         let place = places.take(tenant, conditions).await?;
-        let out_of_time = || TooSlow { cause: SlowCause::OutOfTime, conditions: conditions.to_vec() }.into();
+        let out_of_time = || TooSlowError { cause: SlowCause::OutOfTime, conditions: conditions.to_vec() }.into();
         if limits.deadline.is_zero() {
             return Err(out_of_time());
         }

@@ -14,7 +14,7 @@ use candor_port_storage::store::{FeedPage, History};
 use candor_port_storage::upkeep::Upkeep;
 use candor_port_storage::{ChangeSet, CommitError, Write};
 use candor_port_storage::{Row, StorageExt, Version};
-use candor_port_storage::{SlowCause, Storage, StorageError, TooSlow};
+use candor_port_storage::{SlowCause, Storage, StorageError, TooSlowError};
 use candor_store_postgres::{ConnectError, PostgresOptions, PostgresStore};
 use candor_store_testkit::Fixtures;
 use candor_tables::rows;
@@ -215,7 +215,7 @@ async fn list_by_type(store: &PostgresStore, tenant: Tenant) -> Result<(), Stora
 
 /// Returns the cause for which a list of one type was refused.
 fn cause(found: Result<(), StorageError>) -> SlowCause {
-    let Err(StorageError::TooSlow(TooSlow { cause, conditions })) = found else { panic!("{found:?}") };
+    let Err(StorageError::TooSlow(TooSlowError { cause, conditions })) = found else { panic!("{found:?}") };
     assert_eq!(conditions, ["filter[type]"]);
     cause
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use candor_domain::access::Tenant;
 use candor_fair_share::{Places, SlowReads};
-use candor_port_storage::{SlowCause, StorageError, TooSlow};
+use candor_port_storage::{SlowCause, StorageError, TooSlowError};
 use candor_tables::access_path::{AccessPath, unanswered_parameters};
 use candor_tables::listing::Listing;
 
@@ -58,7 +58,7 @@ impl SqliteStore {
         self.slowly(tenant, conditions, move |db| read(db, &listings)).await
     }
 
-    /// Runs an unindexed read once a slot is free. Fails with [`TooSlow`] if no slot becomes free in time, or if
+    /// Runs an unindexed read once a slot is free. Fails with [`TooSlowError`] if no slot becomes free in time, or if
     /// the read exceeds its deadline. `conditions` are the parameters that make the read slow.
     pub(crate) async fn slowly<T: Send + 'static>(
         &self,
@@ -78,6 +78,6 @@ impl SqliteStore {
             Ok(limited_rows)
         };
         let slow_result = readers::ask(reads, Some(tenant), work).await?;
-        slow_result.unwrap_or_else(|| Err(TooSlow { cause: SlowCause::OutOfTime, conditions }.into()))
+        slow_result.unwrap_or_else(|| Err(TooSlowError { cause: SlowCause::OutOfTime, conditions }.into()))
     }
 }

@@ -9,7 +9,7 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::visibility::Viewer;
 use candor_fair_share::SlowReads;
 use candor_port_storage::StorageExt;
-use candor_port_storage::{SlowCause, StorageError, TooSlow};
+use candor_port_storage::{SlowCause, StorageError, TooSlowError};
 use candor_store_testkit::Fixtures;
 use candor_tables::rows;
 
@@ -29,8 +29,8 @@ fn store(slow_reads: SlowReads) -> (SqliteStore, tempfile::TempDir) {
     (SqliteStore::open(&options).unwrap(), folder)
 }
 
-fn too_slow(cause: SlowCause, condition: &str) -> TooSlow {
-    TooSlow { cause, conditions: vec![condition.to_owned()] }
+fn too_slow(cause: SlowCause, condition: &str) -> TooSlowError {
+    TooSlowError { cause, conditions: vec![condition.to_owned()] }
 }
 
 async fn list_by_type(store: &SqliteStore, tenant: Tenant) -> Result<(), StorageError> {

@@ -15,7 +15,7 @@ use candor_domain::visibility::Viewer;
 use candor_domain::webhook::DeliveryFilter;
 use candor_fair_share::SlowReads;
 use candor_port_storage::StorageExt;
-use candor_port_storage::{SlowCause, StorageError, TooSlow};
+use candor_port_storage::{SlowCause, StorageError, TooSlowError};
 use candor_tables::rows;
 
 use crate::Case;
@@ -134,7 +134,7 @@ fn assert_all_given_up(results: Vec<ListResult>, cause: SlowCause) {
     for (what, found, conditions) in results {
         let Err(StorageError::TooSlow(found)) = found else { panic!("{what}: {found:?}") };
         let conditions = conditions.iter().map(|condition| (*condition).to_owned()).collect();
-        assert_eq!(found, TooSlow { cause, conditions }, "{what}");
+        assert_eq!(found, TooSlowError { cause, conditions }, "{what}");
     }
 }
 

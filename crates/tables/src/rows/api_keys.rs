@@ -9,7 +9,7 @@ use candor_domain::time::Timestamp;
 
 use super::column;
 use crate::codec::{Codec, Layout};
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{Cells, Column, Index, Reader, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, TypedListing};
 use crate::read::LookupColumn;
@@ -28,7 +28,7 @@ impl Codec<Permissions> for ScopesColumn {
         out.put(SqlValue::Text(value.words().join(" ")));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Permissions>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Permissions>, CorruptRowError> {
         row.opt_parse(|text| Permissions::from_words(text.split_whitespace()))
     }
 }
@@ -46,7 +46,7 @@ impl Codec<AllowedNetworks> for NetworksColumn {
         out.put(SqlValue::Text(value.texts().collect::<Vec<_>>().join(" ")));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<AllowedNetworks>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<AllowedNetworks>, CorruptRowError> {
         row.opt_parse(|text| AllowedNetworks::from_texts(text.split_whitespace()).ok())
     }
 }

@@ -10,7 +10,7 @@ use candor_domain::visibility::{Readers, Viewer};
 use serde::{Deserialize, Serialize};
 
 use super::{EXTERNAL_ID, METADATA_FILTER, column};
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
 use crate::read::LookupColumn;
@@ -115,8 +115,8 @@ fn submitted_columns(all: &[Submission]) -> Vec<SubmittedColumn> {
 fn join_submissions(
     stored: Vec<SubmittedColumn>,
     reviewers: &[EmployeeId],
-) -> Result<Vec<Submission>, CorruptRow> {
-    let corrupt = || CorruptRow {
+) -> Result<Vec<Submission>, CorruptRowError> {
+    let corrupt = || CorruptRowError {
         table: "assignments",
         column: "submissions",
         reason: "contains an invalid id, or a person who is not a reviewer".to_owned(),

@@ -7,7 +7,7 @@ use candor_domain::id::AuditKind;
 use candor_domain::page::{PageRequest, Sort};
 
 use super::column;
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, OCCURRED_AT, TypedListing};
 use crate::stored::stored;
@@ -55,8 +55,9 @@ stored! {
     };
 }
 
-fn key_used(id: Option<String>, name: Option<String>) -> Result<Option<KeyUsed>, CorruptRow> {
-    let nameless = || CorruptRow { table: "audit_entries", column: "api_key_name", reason: "null".to_owned() };
+fn key_used(id: Option<String>, name: Option<String>) -> Result<Option<KeyUsed>, CorruptRowError> {
+    let nameless =
+        || CorruptRowError { table: "audit_entries", column: "api_key_name", reason: "null".to_owned() };
     id.map(|id| Ok(KeyUsed { id, name: name.ok_or_else(nameless)? })).transpose()
 }
 

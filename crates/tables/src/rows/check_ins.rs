@@ -6,7 +6,7 @@ use candor_domain::page::{PageRequest, Sort, Sortable};
 
 use super::column;
 use crate::codec::{Codec, Layout};
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{Cells, Column, Index, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::stored::stored;
@@ -29,7 +29,7 @@ impl Codec<Vec<CheckedKeyResult>> for CheckedColumn {
         out.put(SqlValue::Text(checked_text(value)));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<CheckedKeyResult>>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<CheckedKeyResult>>, CorruptRowError> {
         row.opt_parse(parse_checked)
     }
 }

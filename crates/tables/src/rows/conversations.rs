@@ -8,7 +8,7 @@ use candor_domain::visibility::Viewer;
 
 use super::column;
 use crate::codec::{Codec, Layout};
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{Cells, Index, MemberTable, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing, UPDATED_AT, sort_column};
 use crate::stored::stored;
@@ -30,7 +30,7 @@ impl Codec<Joins> for JoinsColumn {
         out.put(SqlValue::Text(value.text()));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Joins>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Joins>, CorruptRowError> {
         row.opt_parse(Joins::parse)
     }
 }

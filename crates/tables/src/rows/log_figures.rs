@@ -4,7 +4,7 @@ use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_domain::webhook::{AttemptCount, FailureReason, LogFigures, Status};
 
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::CellReader;
 
 /// Adds a row to the figures. A row counts the attempts with one duration, or those of one hour with one status
@@ -12,9 +12,9 @@ use crate::flat::CellReader;
 /// status; the failure; the number of attempts. Status and failure are null in a count by duration.
 ///
 /// # Errors
-/// [`CorruptRow`] naming the column.
-pub fn add_figure(row: &mut dyn CellReader, figures: &mut LogFigures) -> Result<(), CorruptRow> {
-    let corrupt = |column| move |reason| CorruptRow { table: "deliveries", column, reason };
+/// [`CorruptRowError`] naming the column.
+pub fn add_figure(row: &mut dyn CellReader, figures: &mut LogFigures) -> Result<(), CorruptRowError> {
+    let corrupt = |column| move |reason| CorruptRowError { table: "deliveries", column, reason };
     let is_duration = row.flag().map_err(corrupt("status"))? == Some(true);
     let key = row.int().map_err(corrupt("attempted_at"))?.unwrap_or_default();
     let status = row.text().map_err(corrupt("status"))?;

@@ -12,7 +12,7 @@ macro_rules! readers {
 
             fn read_readers(
                 row: &mut $crate::flat::Reader<'_>,
-            ) -> Result<(candor_domain::id::Id<Self::Kind>, Readers), $crate::CorruptRow> {
+            ) -> Result<(candor_domain::id::Id<Self::Kind>, Readers), $crate::CorruptRowError> {
                 read_readers(row)
             }
         }

@@ -15,7 +15,7 @@ use super::summaries::INCLUDES;
 use super::{EXTERNAL_ID, METADATA_FILTER, column};
 use crate::codec::{Codec, Layout};
 use crate::counts::GroupKey;
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{Cells, Column, Index, MemberTable, Reader, Related, SqlValue, Table, Type};
 use crate::listing::{CHECKED_IN_AT, Condition, Listing, STATUS, TypedListing, UPDATED_AT, sort_column};
 use crate::read::LookupColumn;
@@ -54,7 +54,7 @@ impl Codec<Vec<KeyResult>> for KeyResultsColumn {
         out.put(SqlValue::Text(key_result::text(value)));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<KeyResult>>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<KeyResult>>, CorruptRowError> {
         row.opt_parse(key_result::parse)
     }
 }

@@ -2,16 +2,16 @@
 
 use candor_domain::request_stats::RequestCount;
 
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::CellReader;
 
 /// Reads a number from the columns hour, status and count.
 ///
 /// # Errors
-/// [`CorruptRow`] naming the column.
-pub fn request_count(row: &mut dyn CellReader) -> Result<RequestCount, CorruptRow> {
+/// [`CorruptRowError`] naming the column.
+pub fn request_count(row: &mut dyn CellReader) -> Result<RequestCount, CorruptRowError> {
     let mut int = |column| {
-        let corrupt = |reason| CorruptRow { table: "request_counts", column, reason };
+        let corrupt = |reason| CorruptRowError { table: "request_counts", column, reason };
         row.int().map_err(corrupt).map(Option::unwrap_or_default)
     };
     Ok(RequestCount {

@@ -14,7 +14,7 @@ use candor_domain::webhook::{
 use serde::{Deserialize, Serialize};
 
 use crate::codec::{Codec, Layout};
-use crate::error::CorruptRow;
+use crate::error::CorruptRowError;
 use crate::flat::{BackgroundWorker, Cells, Index, Reader, SqlValue, Stored, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::read::LookupColumn;
@@ -40,7 +40,7 @@ impl Codec<Vec<SealedSecret>> for SecretsColumn {
         out.json(&sealed_columns(value));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<SealedSecret>>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<SealedSecret>>, CorruptRowError> {
         row.opt_parse(secrets)
     }
 }
@@ -59,7 +59,7 @@ impl Codec<Topics> for EventTypesColumn {
         out.put(SqlValue::Text(words.join(" ")));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Topics>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Topics>, CorruptRowError> {
         row.opt_parse(|text| Topics::from_words(text.split(' ')).ok())
     }
 }
@@ -90,7 +90,7 @@ impl Codec<CustomHeaders> for HeadersColumn {
         out.json(&value.0.iter().map(column).collect::<Vec<_>>());
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<CustomHeaders>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<CustomHeaders>, CorruptRowError> {
         row.opt_parse(|text| {
             let columns: Vec<HeaderColumn> = serde_json::from_str(text).ok()?;
             let header = |column: HeaderColumn| {
@@ -116,7 +116,7 @@ impl Codec<Vec<Scope>> for ScopesColumn {
         out.put(SqlValue::Text(words.join(" ")));
     }
 
-    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<Scope>>, CorruptRow> {
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<Vec<Scope>>, CorruptRowError> {
         row.opt_parse(|text| text.split(' ').map(Scope::from_word).collect::<Result<_, _>>().ok())
     }
 }

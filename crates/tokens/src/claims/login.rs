@@ -7,7 +7,7 @@ use candor_forms::time::Timestamp;
 use ring::digest::digest;
 
 use super::{Times, TokenRules, TokenSubject, check_issuer, refuse_other_kinds, stored_text, stored_time};
-use crate::flaw::TokenFlaw;
+use crate::flaw::TokenError;
 use crate::token::{TokenKind, VerifiedToken, audiences, optional_text};
 
 /// Values of a sign-in that its ID token must repeat.
@@ -42,10 +42,10 @@ impl VerifiedToken {
         rules: &TokenRules,
         expectation: IdExpectation<'_>,
         now: Timestamp,
-    ) -> Result<IdClaims, TokenFlaw> {
+    ) -> Result<IdClaims, TokenError> {
         match self.header.kind {
             TokenKind::Any => {}
-            TokenKind::Access | TokenKind::Logout => return Err(TokenFlaw::Kind),
+            TokenKind::Access | TokenKind::Logout => return Err(TokenError::Kind),
         }
         let claims = &self.claims;
         refuse_other_kinds(claims)?;
@@ -56,12 +56,12 @@ impl VerifiedToken {
         if let Some(nonce) = expectation.nonce
             && optional_text(claims, "nonce")? != Some(nonce)
         {
-            return Err(TokenFlaw::Nonce);
+            return Err(TokenError::Nonce);
         }
         self.check_access_token(expectation.access_token)?;
         let session_ends_at = stored_time(claims, "session_expiry")?;
         if session_ends_at.is_some_and(|end| end <= now) {
-            return Err(TokenFlaw::Expired);
+            return Err(TokenError::Expired);
         }
         Ok(IdClaims {
             subject: TokenSubject::read(claims, rules)?,
@@ -73,26 +73,26 @@ impl VerifiedToken {
 
     /// Checks that `at_hash` is the left half of the hash of the access token, by the algorithm of the ID token.
     /// Accepts a token without `at_hash`, and an ID token that came without an access token.
-    fn check_access_token(&self, access_token: Option<&str>) -> Result<(), TokenFlaw> {
+    fn check_access_token(&self, access_token: Option<&str>) -> Result<(), TokenError> {
         let Some(expected_hash) = optional_text(&self.claims, "at_hash")? else { return Ok(()) };
         let Some(access_token) = access_token else { return Ok(()) };
         let hash = digest(self.header.algorithm.hash(), access_token.as_bytes());
         let (left_half, _) = hash.as_ref().split_at(hash.as_ref().len() / 2);
         let is_same = URL_SAFE_NO_PAD.encode(left_half) == expected_hash;
-        if is_same { Ok(()) } else { Err(TokenFlaw::AccessTokenHash) }
+        if is_same { Ok(()) } else { Err(TokenError::AccessTokenHash) }
     }
 }
 
 /// Checks that the token is for the client. With other audiences, or with `azp`, the client is also the authorized party.
-fn check_audience(claims: &Object, rules: &TokenRules) -> Result<(), TokenFlaw> {
-    let token_audiences = audiences(claims).ok_or(TokenFlaw::Audience)?;
+fn check_audience(claims: &Object, rules: &TokenRules) -> Result<(), TokenError> {
+    let token_audiences = audiences(claims).ok_or(TokenError::Audience)?;
     if !token_audiences.contains(&rules.client_id.as_str()) {
-        return Err(TokenFlaw::Audience);
+        return Err(TokenError::Audience);
     }
     let is_alone = token_audiences.iter().all(|audience| *audience == rules.client_id);
     match optional_text(claims, "azp")? {
         Some(party) if party == rules.client_id => Ok(()),
         None if is_alone => Ok(()),
-        None | Some(_) => Err(TokenFlaw::AuthorizedParty),
+        None | Some(_) => Err(TokenError::AuthorizedParty),
     }
 }

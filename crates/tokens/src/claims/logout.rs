@@ -5,7 +5,7 @@ use candor_forms::signature::unix_seconds;
 use candor_forms::time::Timestamp;
 
 use super::{TokenRules, check_expiry, check_issuer, read_issue_time, seconds, stored_text, subject, timestamp};
-use crate::flaw::TokenFlaw;
+use crate::flaw::TokenError;
 use crate::token::{TokenKind, VerifiedToken, audiences};
 
 /// Largest age of a logout token, in seconds. Ids of used tokens are kept for this time plus
@@ -35,34 +35,34 @@ impl VerifiedToken {
     ///
     /// # Errors
     /// Returns the cause for which the token is refused.
-    pub fn to_logout(&self, rules: &TokenRules, now: Timestamp) -> Result<LogoutClaims, TokenFlaw> {
+    pub fn to_logout(&self, rules: &TokenRules, now: Timestamp) -> Result<LogoutClaims, TokenError> {
         match self.header.kind {
             TokenKind::Any | TokenKind::Logout => {}
-            TokenKind::Access => return Err(TokenFlaw::Kind),
+            TokenKind::Access => return Err(TokenError::Kind),
         }
         let claims = &self.claims;
         if claims.get("cnf").is_some() {
-            return Err(TokenFlaw::Confirmation);
+            return Err(TokenError::Confirmation);
         }
         check_issuer(claims, rules)?;
         if !audiences(claims).is_some_and(|audiences| audiences.contains(&rules.client_id.as_str())) {
-            return Err(TokenFlaw::Audience);
+            return Err(TokenError::Audience);
         }
         let now = unix_seconds(now);
         let issued_at = read_issue_time(claims, now)?;
         if now.saturating_sub(issued_at) > MAX_LOGOUT_AGE_SECONDS {
-            return Err(TokenFlaw::TooOld);
+            return Err(TokenError::TooOld);
         }
         // Tokens by earlier drafts of the specification have no `exp`. Their age is limited by `iat`.
         if let Some(expires_at) = seconds(claims, "exp")? {
             check_expiry(expires_at, now)?;
         }
         let (subject, session_id) = (subject(claims)?, stored_text(claims, "sid")?);
-        let token_id = stored_text(claims, "jti").map_err(|_| TokenFlaw::Logout)?.ok_or(TokenFlaw::Logout)?;
+        let token_id = stored_text(claims, "jti").map_err(|_| TokenError::Logout)?.ok_or(TokenError::Logout)?;
         // A nonce marks an ID token, which must not end sessions.
         let is_logout = has_event(claims) && claims.get("nonce").is_none();
         if !is_logout || (subject.is_none() && session_id.is_none()) {
-            return Err(TokenFlaw::Logout);
+            return Err(TokenError::Logout);
         }
         Ok(LogoutClaims {
             subject: subject.map(ToOwned::to_owned),

@@ -5,7 +5,7 @@ use candor_forms::json::Value;
 use candor_forms::time::Timestamp;
 
 use super::{IdExpectation, TokenRules};
-use crate::flaw::TokenFlaw;
+use crate::flaw::TokenError;
 use crate::strict_json::{text, texts};
 use crate::token::{TokenKind, VerifiedToken};
 
@@ -27,26 +27,26 @@ impl VerifiedToken {
     ///
     /// # Errors
     /// Returns the cause for which the token is neither a bearer token nor an ID token of the provider, or
-    /// [`TokenFlaw::UnnamedProvider`].
+    /// [`TokenError::UnnamedProvider`].
     pub fn to_proof(
         &self,
         rules: &TokenRules,
         provider: IdentityProviderId,
         now: Timestamp,
-    ) -> Result<Vec<String>, TokenFlaw> {
+    ) -> Result<Vec<String>, TokenError> {
         let bearer = self.to_bearer(rules, now);
         let login = self.to_id(rules, IdExpectation::default(), now);
         if let (Err(bearer_flaw), Err(login_flaw)) = (&bearer, &login) {
             // A token without an audience of bearer tokens was meant as an ID token, so its flaw as an ID token is
             // the cause.
-            return Err(if *bearer_flaw == TokenFlaw::Audience { *login_flaw } else { *bearer_flaw });
+            return Err(if *bearer_flaw == TokenError::Audience { *login_flaw } else { *bearer_flaw });
         }
         let token_audiences = bearer.map_or_else(|_| vec![], |claims| claims.audiences);
         let is_proven = |audience: &&String| {
             **audience != rules.client_id && token_audiences.contains(audience) && !self.is_issued_to(audience)
         };
         let audiences: Vec<_> = rules.audiences.iter().filter(is_proven).cloned().collect();
-        if audiences.is_empty() || self.names(provider) { Ok(audiences) } else { Err(TokenFlaw::UnnamedProvider) }
+        if audiences.is_empty() || self.names(provider) { Ok(audiences) } else { Err(TokenError::UnnamedProvider) }
     }
 
     /// Returns `true` if one of [`NAMING_CLAIMS`], a text or a list, has the id of the provider.

@@ -2,7 +2,7 @@
 
 use candor_forms::time::Timestamp;
 use candor_tokens::claims::{TokenRules, find_provider};
-use candor_tokens::flaw::TokenFlaw::{
+use candor_tokens::flaw::TokenError::{
     self, Audience, AuthenticationContext, AuthenticationTime, AuthorizedParty, Confirmation, Event, Expired,
     Issuer, Malformed, NotYetValid, Subject, Time,
 };
@@ -15,7 +15,7 @@ use super::samples::{
     with, without,
 };
 
-fn hostile_claims() -> Vec<(&'static str, Value, TokenFlaw)> {
+fn hostile_claims() -> Vec<(&'static str, Value, TokenError)> {
     let base = bearer_claims;
     vec![
         ("no issuer", without(base(), "iss"), Issuer),

@@ -1,7 +1,7 @@
 //! Discovery documents: each flaw is reported, and all flaws of a document together.
 
-use candor_tokens::discovery::{ADDRESS_CHARS, ClientAuthentication, DiscoveryFlaw, ProviderMetadata};
-use candor_tokens::strict_json::{DocumentFlaw, MAX_SMALL_DOCUMENT_BYTES};
+use candor_tokens::discovery::{ADDRESS_CHARS, ClientAuthentication, DiscoveryError, ProviderMetadata};
+use candor_tokens::strict_json::{DocumentError, MAX_SMALL_DOCUMENT_BYTES};
 use serde_json::{Value, json};
 
 use super::samples::{ISSUER, with, without};
@@ -18,7 +18,7 @@ fn document() -> Value {
     })
 }
 
-fn parse(document: &Value) -> Result<ProviderMetadata, Vec<DiscoveryFlaw>> {
+fn parse(document: &Value) -> Result<ProviderMetadata, Vec<DiscoveryError>> {
     ProviderMetadata::parse(document.to_string().as_bytes(), ISSUER)
 }
 
@@ -46,7 +46,7 @@ fn plain_document_is_read() {
 
 #[test]
 fn flaw_of_a_document_is_told() {
-    use DiscoveryFlaw::{Address, Algorithm, CodeChallenge, Issuer, NoAddress, ResponseType, Type};
+    use DiscoveryError::{Address, Algorithm, CodeChallenge, Issuer, NoAddress, ResponseType, Type};
     let long_address = format!("https://id.example.com/{}", "a".repeat(ADDRESS_CHARS));
     let base = document;
     let table = [
@@ -71,7 +71,7 @@ fn flaw_of_a_document_is_told() {
         (with(base(), "id_token_signing_alg_values_supported", json!(["HS256", "none"])), Algorithm),
         (
             with(base(), "token_endpoint_auth_methods_supported", json!(["private_key_jwt"])),
-            DiscoveryFlaw::ClientAuthentication,
+            DiscoveryError::ClientAuthentication,
         ),
         (
             with(base(), "authorization_response_iss_parameter_supported", "true"),
@@ -87,7 +87,8 @@ fn flaw_of_a_document_is_told() {
 fn all_flaws_of_a_document_are_told_together() {
     let document = with(without(document(), "token_endpoint"), "issuer", "https://other.example");
     let document = with(document, "response_types_supported", json!([]));
-    let flaws = [DiscoveryFlaw::Issuer, DiscoveryFlaw::NoAddress("token_endpoint"), DiscoveryFlaw::ResponseType];
+    let flaws =
+        [DiscoveryError::Issuer, DiscoveryError::NoAddress("token_endpoint"), DiscoveryError::ResponseType];
     assert_eq!(parse(&document), Err(flaws.to_vec()));
 }
 
@@ -95,14 +96,14 @@ fn all_flaws_of_a_document_are_told_together() {
 fn document_that_is_no_object_is_refused() {
     let large = format!("{{{}}}", " ".repeat(MAX_SMALL_DOCUMENT_BYTES));
     for (text, flaw) in [
-        ("", DocumentFlaw::NotAnObject),
-        ("<html>", DocumentFlaw::NotAnObject),
-        ("[]", DocumentFlaw::NotAnObject),
-        (r#"{"issuer":"a","issuer":"b"}"#, DocumentFlaw::RepeatedMember),
-        (large.as_str(), DocumentFlaw::TooLarge),
+        ("", DocumentError::NotAnObject),
+        ("<html>", DocumentError::NotAnObject),
+        ("[]", DocumentError::NotAnObject),
+        (r#"{"issuer":"a","issuer":"b"}"#, DocumentError::RepeatedMember),
+        (large.as_str(), DocumentError::TooLarge),
     ] {
         let flaws = ProviderMetadata::parse(text.as_bytes(), ISSUER);
-        assert_eq!(flaws, Err(vec![DiscoveryFlaw::Document(flaw)]), "{}", &text[..text.len().min(20)]);
+        assert_eq!(flaws, Err(vec![DiscoveryError::Document(flaw)]), "{}", &text[..text.len().min(20)]);
     }
 }
 

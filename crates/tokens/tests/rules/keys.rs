@@ -1,8 +1,8 @@
 //! Key sets: documents that are refused, keys that are ignored, and the choice of a key.
 
-use candor_tokens::flaw::TokenFlaw;
-use candor_tokens::key_set::{KeySet, KeySetFlaw, MAX_KEYS};
-use candor_tokens::strict_json::{DocumentFlaw, MAX_DOCUMENT_BYTES};
+use candor_tokens::flaw::TokenError;
+use candor_tokens::key_set::{KeySet, KeySetError, MAX_KEYS};
+use candor_tokens::strict_json::{DocumentError, MAX_DOCUMENT_BYTES};
 use candor_tokens::token::SignedToken;
 use serde_json::{Value, json};
 
@@ -21,15 +21,15 @@ fn document_that_is_no_key_set_is_refused() {
     let large = format!("{{\"keys\":[]{}}}", " ".repeat(MAX_DOCUMENT_BYTES));
     let many = json!({"keys": vec![json!({}); MAX_KEYS + 1]}).to_string();
     let table = [
-        ("", KeySetFlaw::Document(DocumentFlaw::NotAnObject)),
-        ("<html></html>", KeySetFlaw::Document(DocumentFlaw::NotAnObject)),
-        ("[]", KeySetFlaw::Document(DocumentFlaw::NotAnObject)),
-        (r#"{"keys":[],"keys":[]}"#, KeySetFlaw::Document(DocumentFlaw::RepeatedMember)),
-        (r#"{"keys":[{"kid":"1","kid":"2"}]}"#, KeySetFlaw::Document(DocumentFlaw::RepeatedMember)),
-        (large.as_str(), KeySetFlaw::Document(DocumentFlaw::TooLarge)),
-        ("{}", KeySetFlaw::NoList),
-        (r#"{"keys":{}}"#, KeySetFlaw::NoList),
-        (many.as_str(), KeySetFlaw::TooManyKeys),
+        ("", KeySetError::Document(DocumentError::NotAnObject)),
+        ("<html></html>", KeySetError::Document(DocumentError::NotAnObject)),
+        ("[]", KeySetError::Document(DocumentError::NotAnObject)),
+        (r#"{"keys":[],"keys":[]}"#, KeySetError::Document(DocumentError::RepeatedMember)),
+        (r#"{"keys":[{"kid":"1","kid":"2"}]}"#, KeySetError::Document(DocumentError::RepeatedMember)),
+        (large.as_str(), KeySetError::Document(DocumentError::TooLarge)),
+        ("{}", KeySetError::NoList),
+        (r#"{"keys":{}}"#, KeySetError::NoList),
+        (many.as_str(), KeySetError::TooManyKeys),
     ];
     for (document, flaw) in table {
         let start: String = document.chars().take(40).collect();
@@ -98,16 +98,16 @@ fn key_is_chosen_by_kid_and_algorithm() {
     let table = [
         ("one key", named_token, vec![with_id(p256, "a")], Ok(())),
         ("key of another type with the kid", named_token, vec![with_id(rsa, "a"), with_id(p256, "a")], Ok(())),
-        ("only another type", named_token, vec![with_id(rsa, "a"), with_id(p384, "a")], Err(TokenFlaw::UnfitKey)),
-        ("other kid", named_token, vec![with_id(p256, "b")], Err(TokenFlaw::UnknownKey)),
-        ("kid in capitals", named_token, vec![with_id(p256, "A")], Err(TokenFlaw::UnknownKey)),
-        ("key without kid", named_token, vec![without_id(p256)], Err(TokenFlaw::UnknownKey)),
-        ("no keys", named_token, vec![], Err(TokenFlaw::UnknownKey)),
+        ("only another type", named_token, vec![with_id(rsa, "a"), with_id(p384, "a")], Err(TokenError::UnfitKey)),
+        ("other kid", named_token, vec![with_id(p256, "b")], Err(TokenError::UnknownKey)),
+        ("kid in capitals", named_token, vec![with_id(p256, "A")], Err(TokenError::UnknownKey)),
+        ("key without kid", named_token, vec![without_id(p256)], Err(TokenError::UnknownKey)),
+        ("no keys", named_token, vec![], Err(TokenError::UnknownKey)),
         (
             "kid twice",
             named_token,
             vec![with_id(p256, "a"), with_id(&other.keys()[1], "a")],
-            Err(TokenFlaw::AmbiguousKey),
+            Err(TokenError::AmbiguousKey),
         ),
         (
             "no kid, one fits",
@@ -119,9 +119,9 @@ fn key_is_chosen_by_kid_and_algorithm() {
             "no kid, two fit",
             unnamed_token,
             vec![with_id(p256, "a"), without_id(&other.keys()[1])],
-            Err(TokenFlaw::AmbiguousKey),
+            Err(TokenError::AmbiguousKey),
         ),
-        ("no kid, none fits", unnamed_token, vec![with_id(p384, "a")], Err(TokenFlaw::UnfitKey)),
+        ("no kid, none fits", unnamed_token, vec![with_id(p384, "a")], Err(TokenError::UnfitKey)),
     ];
     for (name, header, keys, wanted) in table {
         let token = mint.sign("ES256", header, &bearer_claims().to_string());
@@ -131,5 +131,5 @@ fn key_is_chosen_by_kid_and_algorithm() {
     let named_algorithm = with(rsa.clone(), "alg", "RS256");
     let token = mint.token("PS256", &bearer_claims());
     let result = SignedToken::parse(&token).unwrap().verify(&parse(&[named_algorithm]));
-    assert_eq!(result.map(|_| ()), Err(TokenFlaw::UnfitKey));
+    assert_eq!(result.map(|_| ()), Err(TokenError::UnfitKey));
 }

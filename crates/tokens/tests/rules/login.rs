@@ -2,7 +2,7 @@
 
 use candor_forms::time::Timestamp;
 use candor_tokens::claims::{IdExpectation, SUBJECT_CHARS, TokenRules};
-use candor_tokens::flaw::TokenFlaw::{
+use candor_tokens::flaw::TokenError::{
     self, AccessTokenHash, Audience, AuthenticationContext, AuthenticationTime, AuthorizedParty, Event, Expired,
     Issuer, Kind, Logout, Malformed, Nonce, NotYetValid, Subject, Time, TooOld,
 };
@@ -17,7 +17,7 @@ use super::samples::{
 const EXPECTATION: IdExpectation<'_> =
     IdExpectation { nonce: Some("n-0S6"), access_token: Some("jHkWEdUXMU1BwAsC4vtU") };
 
-fn judge_id(mint: &Mint, token: &str, rules: &TokenRules) -> Result<(), TokenFlaw> {
+fn judge_id(mint: &Mint, token: &str, rules: &TokenRules) -> Result<(), TokenError> {
     verify(mint, token)?.to_id(rules, EXPECTATION, now()).map(|_| ())
 }
 
@@ -25,7 +25,7 @@ fn judge_id(mint: &Mint, token: &str, rules: &TokenRules) -> Result<(), TokenFla
 fn hostile_id_token_is_refused_with_its_cause() {
     let mint = Mint::new();
     let base = id_claims;
-    let table: Vec<(&str, Value, TokenFlaw)> = vec![
+    let table: Vec<(&str, Value, TokenError)> = vec![
         ("foreign issuer", with(base(), "iss", "https://other.example"), Issuer),
         ("foreign audience", with(base(), "aud", AUDIENCE), Audience),
         ("no audience", without(base(), "aud"), Audience),
@@ -162,7 +162,7 @@ fn hostile_logout_token_is_refused_with_its_cause() {
     let mint = Mint::new();
     let base = logout_claims;
     let neither_subject_nor_session = without(without(base(), "sub"), "sid");
-    let table: Vec<(&str, Value, TokenFlaw)> = vec![
+    let table: Vec<(&str, Value, TokenError)> = vec![
         ("foreign issuer", with(base(), "iss", "https://other.example"), Issuer),
         ("foreign audience", with(base(), "aud", "other"), Audience),
         ("no iat", without(base(), "iat"), Time),

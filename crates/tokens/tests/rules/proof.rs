@@ -2,7 +2,7 @@
 
 use candor_forms::id::IdentityProviderId;
 use candor_tokens::claims::TokenRules;
-use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::flaw::TokenError;
 use serde_json::{Value, json};
 
 use super::mint::Mint;
@@ -34,7 +34,7 @@ fn token_of_an_ordinary_user_proves_nothing() {
     ] {
         let claims = with(with(bearer_claims(), "email", "eve@example.com"), claim, value);
         let proof = verify(&mint, &mint.token("RS256", &claims)).unwrap().to_proof(&rules(), PROVIDER, now());
-        let expected_proof = if proves { Ok(vec![AUDIENCE.to_owned()]) } else { Err(TokenFlaw::UnnamedProvider) };
+        let expected_proof = if proves { Ok(vec![AUDIENCE.to_owned()]) } else { Err(TokenError::UnnamedProvider) };
         assert_eq!(proof, expected_proof, "{name}");
     }
 }
@@ -50,10 +50,10 @@ fn posted_token_proves_its_audiences_and_no_client_id() {
         ("bearer token for two", both, rules(), Ok(vec![AUDIENCE, "api://candor"])),
         ("ID token", id_claims(), rules(), Ok(vec![])),
         ("ID token, client id listed", id_claims(), rules_with_client, Ok(vec![])),
-        ("logout token", logout_claims(), rules(), Err(TokenFlaw::Event)),
-        ("foreign audience", with(id_claims(), "aud", "other"), rules(), Err(TokenFlaw::Audience)),
-        ("expired ID token", with(id_claims(), "exp", NOW - 60), rules(), Err(TokenFlaw::Expired)),
-        ("expired bearer token", with(bearer_claims(), "exp", NOW - 60), rules(), Err(TokenFlaw::Expired)),
+        ("logout token", logout_claims(), rules(), Err(TokenError::Event)),
+        ("foreign audience", with(id_claims(), "aud", "other"), rules(), Err(TokenError::Audience)),
+        ("expired ID token", with(id_claims(), "exp", NOW - 60), rules(), Err(TokenError::Expired)),
+        ("expired bearer token", with(bearer_claims(), "exp", NOW - 60), rules(), Err(TokenError::Expired)),
     ];
     for (name, claims, rules, expected_proof) in table {
         let token = verify(&mint, &mint.token("RS256", &claims)).unwrap();

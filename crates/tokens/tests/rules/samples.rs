@@ -2,7 +2,7 @@
 
 use candor_forms::time::Timestamp;
 use candor_tokens::claims::{BearerClaims, TokenRules};
-use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::flaw::TokenError;
 use candor_tokens::key_set::KeySet;
 use candor_tokens::token::{SignedToken, VerifiedToken};
 use serde_json::{Value, json};
@@ -64,10 +64,10 @@ pub(super) fn without(mut claims: Value, name: &str) -> Value {
     claims
 }
 
-pub(super) fn verify(mint: &Mint, token: &str) -> Result<VerifiedToken, TokenFlaw> {
+pub(super) fn verify(mint: &Mint, token: &str) -> Result<VerifiedToken, TokenError> {
     SignedToken::parse(token)?.verify(&KeySet::parse(mint.key_set().as_bytes()).unwrap())
 }
 
-pub(super) fn judge(mint: &Mint, token: &str) -> Result<BearerClaims, TokenFlaw> {
+pub(super) fn judge(mint: &Mint, token: &str) -> Result<BearerClaims, TokenError> {
     verify(mint, token)?.to_bearer(&rules(), now())
 }

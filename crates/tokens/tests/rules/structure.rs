@@ -1,6 +1,6 @@
 //! Structure, algorithms and signatures: tokens that are refused before a claim is read.
 
-use candor_tokens::flaw::TokenFlaw::{
+use candor_tokens::flaw::TokenError::{
     self, Algorithm, Encrypted, Extension, Kind, Malformed, RepeatedMember, Signature, TooLarge, UnfitKey,
     UnknownKey,
 };
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::mint::{Mint, encode};
 use super::samples::{bearer_claims, judge, with};
 
-type Hostile = (&'static str, String, TokenFlaw);
+type Hostile = (&'static str, String, TokenError);
 
 /// Replaces the signature of a token.
 fn replace_signature(token: &str, signature: &[u8]) -> String {

@@ -73,8 +73,7 @@ impl Size {
     }
 }
 
-/// Returns `count` attributes that follow each other in the list, from the index `first`. The first attribute follows
-/// the last one.
+/// Returns `count` successive attributes of the list, from the index `first`. The first one follows the last one.
 pub(crate) fn attributes_from(all: &[AttributeId], first: usize, count: usize) -> Vec<AttributeId> {
     (0..count.min(all.len())).map(|offset| all[(first + offset) % all.len()]).collect()
 }

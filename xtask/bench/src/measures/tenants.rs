@@ -147,8 +147,7 @@ fn create_large_people(instance: &Instance, character: &str) -> Result<Api> {
     Ok(tenant)
 }
 
-/// Creates a tenant with long texts without blanks. Every second text has the word that is searched. Returns the
-/// key.
+/// Creates a tenant with long texts without blanks. Every second one has the searched word. Returns the key.
 fn create_long_texts(instance: &Instance) -> Result<String> {
     let tenant = instance.create_organization()?;
     let person = tenant.create_person()?.id;

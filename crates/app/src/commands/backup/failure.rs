@@ -8,7 +8,7 @@ use candor_cli::error::CommandFailure;
 
 /// Failure of `candor backup` or `candor restore`.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum BackupFailure {
+pub(super) enum BackupError {
     /// A backup was requested, but the configured database is on a server.
     #[error(
         "`candor backup` copies only the embedded database, and {0} is on a server; use `pg_dump \
@@ -93,7 +93,7 @@ pub(super) enum BackupFailure {
     },
 }
 
-impl BackupFailure {
+impl BackupError {
     /// Creates the error for a failed copy.
     pub(super) fn copy(database: &Path, file: &Path, reason: &dyn std::fmt::Display) -> Self {
         let (database, reason) = (database.to_owned(), reason.to_string());
@@ -110,4 +110,4 @@ impl BackupFailure {
     }
 }
 
-impl CommandFailure for BackupFailure {}
+impl CommandFailure for BackupError {}

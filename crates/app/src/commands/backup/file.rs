@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::failure::BackupFailure;
+use super::failure::BackupError;
 use candor_cli::private_file;
 
 /// A temporary file of this process, removed on drop unless it was published.
@@ -23,30 +23,30 @@ impl UnfinishedFile {
     /// Copies another file and flushes the copy.
     ///
     /// # Errors
-    /// [`BackupFailure::File`].
-    pub(super) fn fill_from(&self, source: &Path) -> Result<(), BackupFailure> {
-        let mut from = File::open(source).map_err(BackupFailure::file("read", source))?;
-        let mut copy = private_file::create_new(&self.0).map_err(BackupFailure::file("create", &self.0))?;
+    /// [`BackupError::File`].
+    pub(super) fn fill_from(&self, source: &Path) -> Result<(), BackupError> {
+        let mut from = File::open(source).map_err(BackupError::file("read", source))?;
+        let mut copy = private_file::create_new(&self.0).map_err(BackupError::file("create", &self.0))?;
         let copy_result = io::copy(&mut from, &mut copy).and_then(|_| copy.sync_all());
-        copy_result.map_err(BackupFailure::file("write", &self.0))
+        copy_result.map_err(BackupError::file("write", &self.0))
     }
 
     /// Renames the file to its final name. A file that already has this name is not replaced.
     ///
     /// # Errors
-    /// [`BackupFailure::FileExists`], [`BackupFailure::File`].
-    pub(super) fn publish(self, target: &Path) -> Result<(), BackupFailure> {
+    /// [`BackupError::FileExists`], [`BackupError::File`].
+    pub(super) fn publish(self, target: &Path) -> Result<(), BackupError> {
         // Reserves the name: a rename alone would replace an existing file, and some file systems have no hard
         // links.
         match private_file::create_new(target) {
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(BackupFailure::FileExists(target.to_owned()));
+                return Err(BackupError::FileExists(target.to_owned()));
             }
-            Err(error) => return Err(BackupFailure::file("create", target)(error)),
+            Err(error) => return Err(BackupError::file("create", target)(error)),
         }
         let rename_result = fs::rename(&self.0, target).and_then(|()| private_file::sync_folder(target));
-        rename_result.map_err(BackupFailure::file("write", target))
+        rename_result.map_err(BackupError::file("write", target))
     }
 }
 
@@ -60,7 +60,7 @@ impl Drop for UnfinishedFile {
 /// Refuses an existing target before the work of copying.
 ///
 /// # Errors
-/// [`BackupFailure::FileExists`].
-pub(super) fn expect_none(path: &Path) -> Result<(), BackupFailure> {
-    if private_file::is_there(path) { Err(BackupFailure::FileExists(path.to_owned())) } else { Ok(()) }
+/// [`BackupError::FileExists`].
+pub(super) fn expect_none(path: &Path) -> Result<(), BackupError> {
+    if private_file::is_there(path) { Err(BackupError::FileExists(path.to_owned())) } else { Ok(()) }
 }

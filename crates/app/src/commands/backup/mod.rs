@@ -14,7 +14,7 @@ use crate::{restored, store, wiring};
 use candor_cli::error::CommandError;
 use candor_cli::output::Output;
 use candor_cli::private_file;
-use failure::BackupFailure;
+use failure::BackupError;
 use file::UnfinishedFile;
 use report::Report;
 
@@ -24,10 +24,10 @@ const PENDING_CHANGES: [&str; 2] = ["-wal", "-journal"];
 /// Copies the embedded database into a new file and checks the copy. A service may be running.
 ///
 /// # Errors
-/// [`BackupFailure`]; a missing database.
+/// [`BackupError`]; a missing database.
 pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> Result<(), CommandError> {
     let DatabaseUrl::Sqlite(database) = &config.database else {
-        return Err(BackupFailure::BackupOnServer(config.database.mask_password()).into());
+        return Err(BackupError::BackupOnServer(config.database.mask_password()).into());
     };
     store::expect_database(config)?;
     let (database, file) = (absolute(database), absolute(&file));
@@ -35,7 +35,7 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
     let contents = store::run_blocking(move || {
         file::expect_none(&target)?;
         let partial_file = UnfinishedFile::new_beside(&target);
-        let to_error = |error: &dyn std::fmt::Display| BackupFailure::copy(&database, &target, error);
+        let to_error = |error: &dyn std::fmt::Display| BackupError::copy(&database, &target, error);
         write_backup(&database, partial_file.path()).map_err(|error| to_error(&error))?;
         let contents = check_backup(partial_file.path()).map_err(|error| to_error(&error))?;
         partial_file.publish(&target).map(|()| contents)
@@ -49,10 +49,10 @@ pub(crate) async fn back_up(config: &Config, file: PathBuf, output: Output) -> R
 /// Installs a checked backup as the embedded database, which must not exist, and marks the database as restored.
 ///
 /// # Errors
-/// [`BackupFailure`]; a database in use.
+/// [`BackupError`]; a database in use.
 pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> Result<(), CommandError> {
     let DatabaseUrl::Sqlite(database) = &config.database else {
-        return Err(BackupFailure::RestoreOnServer(config.database.mask_password()).into());
+        return Err(BackupError::RestoreOnServer(config.database.mask_password()).into());
     };
     let (database, file) = (absolute(database), absolute(&file));
     expect_no_database(&database)?;
@@ -62,7 +62,7 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
     let contents = store::run_blocking(move || {
         let partial_file = UnfinishedFile::new_beside(&target);
         partial_file.fill_from(&source)?;
-        let unusable = |reason: String| BackupFailure::Unusable { file: source.clone(), reason };
+        let unusable = |reason: String| BackupError::Unusable { file: source.clone(), reason };
         let contents = check_backup(partial_file.path()).map_err(|error| unusable(error.to_string()))?;
         if !contents.unknown.is_empty() {
             let unknown = contents.unknown.join(", ");
@@ -78,18 +78,18 @@ pub(crate) async fn restore(config: &Config, file: PathBuf, output: Output) -> R
 }
 
 /// Requires that neither a database nor a log beside it exists: SQLite would apply a leftover log to the copy.
-fn expect_no_database(database: &Path) -> Result<(), BackupFailure> {
+fn expect_no_database(database: &Path) -> Result<(), BackupError> {
     let database_file = private_file::is_there(database).then(|| database.to_owned());
     match database_file.or_else(|| pending_changes(database)) {
-        Some(found) => Err(BackupFailure::DatabaseExists { database: database.to_owned(), found }),
+        Some(found) => Err(BackupError::DatabaseExists { database: database.to_owned(), found }),
         None => Ok(()),
     }
 }
 
 /// Requires that no log is beside the file: copying the file alone would lose the log's changes.
-fn expect_complete(file: &Path) -> Result<(), BackupFailure> {
+fn expect_complete(file: &Path) -> Result<(), BackupError> {
     match pending_changes(file) {
-        Some(log) => Err(BackupFailure::Incomplete { file: file.to_owned(), log }),
+        Some(log) => Err(BackupError::Incomplete { file: file.to_owned(), log }),
         None => Ok(()),
     }
 }

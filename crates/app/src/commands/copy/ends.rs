@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use candor_port_storage::copy::CopyTarget;
-use candor_store_postgres::{CopyRefusal, PostgresCopy, PostgresOptions};
+use candor_store_postgres::{CopyDatabaseError, PostgresCopy, PostgresOptions};
 use candor_store_sqlite::SqliteCopy;
 
-use super::failure::CopyFailure;
+use super::failure::CopyCommandError;
 use crate::config::DatabaseUrl;
-use crate::serving_lock::{LockFailure, ServingLock};
-use crate::store::{self, StoreFailure};
+use crate::serving_lock::{LockError, ServingLock};
+use crate::store::{self, StoreError};
 use candor_cli::error::CommandError;
 
 /// Pool size of a database that is opened for the copy. Migrations use a single connection.
@@ -27,29 +27,29 @@ impl Locks {
     /// Takes the locks of source and target.
     ///
     /// # Errors
-    /// [`CopyFailure::Same`], [`CopyFailure::InUse`]; [`StoreFailure::NoDatabase`] if the source does not exist;
-    /// [`LockFailure`] if a lock cannot be taken.
+    /// [`CopyCommandError::Same`], [`CopyCommandError::InUse`]; [`StoreError::NoDatabase`] if the source does not exist;
+    /// [`LockError`] if a lock cannot be taken.
     pub(super) fn take(from: &DatabaseUrl, to: &DatabaseUrl) -> Result<Self, CommandError> {
         if identity(from) == identity(to) {
-            return Err(CopyFailure::Same(from.mask_password()).into());
+            return Err(CopyCommandError::Same(from.mask_password()).into());
         }
         if let DatabaseUrl::Sqlite(path) = from
             && !path.exists()
         {
-            return Err(StoreFailure::NoDatabase(absolute(path)).into());
+            return Err(StoreError::NoDatabase(absolute(path)).into());
         }
         let take = |database: &DatabaseUrl| {
             ServingLock::take(database).map_err(|failure| match failure {
-                LockFailure::AlreadyServed { database, process } => {
+                LockError::AlreadyServed { database, process } => {
                     let process = if process.is_empty() {
                         "another process".to_owned()
                     } else {
                         format!("process {process}")
                     };
                     let reason = format!("{process} serves or copies the database");
-                    CopyFailure::InUse { database, reason }.into()
+                    CopyCommandError::InUse { database, reason }.into()
                 }
-                other @ (LockFailure::Linked { .. } | LockFailure::Io(_)) => CommandError::from(other),
+                other @ (LockError::Linked { .. } | LockError::Io(_)) => CommandError::from(other),
             })
         };
         Ok(Self { _both: [take(from)?, take(to)?] })
@@ -59,8 +59,8 @@ impl Locks {
 /// Opens the source for reading.
 ///
 /// # Errors
-/// [`CopyFailure`] if the source cannot be read, has an old schema, or is used by a service;
-/// [`StoreFailure::UnfinishedCopy`] if the source is an incomplete copy itself.
+/// [`CopyCommandError`] if the source cannot be read, has an old schema, or is used by a service;
+/// [`StoreError::UnfinishedCopy`] if the source is an incomplete copy itself.
 pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, CommandError> {
     let (source, pending): (Box<dyn CopyTarget>, _) = match database {
         DatabaseUrl::Sqlite(path) => {
@@ -78,11 +78,11 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
         }
     };
     if !pending.is_empty() {
-        return Err(CopyFailure::SourceOld { database: database.mask_password(), pending }.into());
+        return Err(CopyCommandError::SourceOld { database: database.mask_password(), pending }.into());
     }
     match source.progress().await.map_err(unusable(database))? {
         None => Ok(source),
-        Some(_) => Err(StoreFailure::UnfinishedCopy(database.mask_password()).into()),
+        Some(_) => Err(StoreError::UnfinishedCopy(database.mask_password()).into()),
     }
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn source(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>
 /// target.
 ///
 /// # Errors
-/// [`CopyFailure`] if the target cannot be used, or a service or another copy uses the target.
+/// [`CopyCommandError`] if the target cannot be used, or a service or another copy uses the target.
 pub(super) async fn target(database: &DatabaseUrl) -> Result<Box<dyn CopyTarget>, CommandError> {
     match database {
         DatabaseUrl::Sqlite(path) => {
@@ -124,15 +124,18 @@ fn options(url: &str) -> PostgresOptions {
 
 fn unusable<E: std::fmt::Display>(database: &DatabaseUrl) -> impl Fn(E) -> CommandError {
     let database = database.mask_password();
-    move |reason| CopyFailure::Stopped { database: database.clone(), reason: reason.to_string() }.into()
+    move |reason| CopyCommandError::Stopped { database: database.clone(), reason: reason.to_string() }.into()
 }
 
-fn to_error(database: &DatabaseUrl, refusal: &CopyRefusal) -> CommandError {
+fn to_error(database: &DatabaseUrl, refusal: &CopyDatabaseError) -> CommandError {
     let (database, reason) = (database.mask_password(), refusal.to_string());
     match refusal {
-        CopyRefusal::InUse(_) | CopyRefusal::Locked => CopyFailure::InUse { database, reason }.into(),
-        CopyRefusal::Schema(_) | CopyRefusal::Old(_) | CopyRefusal::Spread(_) | CopyRefusal::Failed(_) => {
-            CopyFailure::Stopped { database, reason }.into()
+        CopyDatabaseError::InUse(_) | CopyDatabaseError::Locked => {
+            CopyCommandError::InUse { database, reason }.into()
         }
+        CopyDatabaseError::Schema(_)
+        | CopyDatabaseError::Old(_)
+        | CopyDatabaseError::Spread(_)
+        | CopyDatabaseError::Failed(_) => CopyCommandError::Stopped { database, reason }.into(),
     }
 }

@@ -4,7 +4,7 @@ use candor_cli::error::CommandFailure;
 
 /// Failure of a copy.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum CopyFailure {
+pub(super) enum CopyCommandError {
     /// Source and target are the same database.
     #[error("--from and --to are both {0}; name another target database")]
     Same(String),
@@ -70,4 +70,4 @@ pub(super) enum CopyFailure {
     },
 }
 
-impl CommandFailure for CopyFailure {}
+impl CommandFailure for CopyCommandError {}

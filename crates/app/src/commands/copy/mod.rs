@@ -13,7 +13,7 @@ use candor_cli::output::{Output, table};
 use ends::Locks;
 use progress::Progress;
 
-use failure::CopyFailure;
+use failure::CopyCommandError;
 
 /// Number of checksum digits in text output; `--json` has all of them.
 const DIGITS: usize = 16;
@@ -21,7 +21,7 @@ const DIGITS: usize = 16;
 /// Copies all data and compares both sides at the end. An omitted database is the configured one.
 ///
 /// # Errors
-/// [`CopyFailure`]; invalid arguments.
+/// [`CopyCommandError`]; invalid arguments.
 pub(crate) async fn run(
     config: &Config,
     from: Option<String>,
@@ -46,18 +46,18 @@ pub(crate) async fn run(
 fn failure(error: CopyError, from: &DatabaseUrl, to: &DatabaseUrl) -> CommandError {
     let (from, to) = (from.mask_password(), to.mask_password());
     let failure = match error {
-        CopyError::NotEmpty(table) => CopyFailure::NotEmpty { database: to, table },
-        CopyError::Other(other) => CopyFailure::Other { database: to, other },
+        CopyError::NotEmpty(table) => CopyCommandError::NotEmpty { database: to, table },
+        CopyError::Other(other) => CopyCommandError::Other { database: to, other },
         CopyError::Differs(tables) => {
             let one = |difference: &candor_service::usecases::copy::Difference| {
                 let (source, target) = (difference.source.rows, difference.target.rows);
                 format!("{} ({source} rows in the source, {target} in the target)", difference.table)
             };
             let tables = tables.iter().map(one).collect::<Vec<_>>().join(", ");
-            CopyFailure::Differs { from, to, tables }
+            CopyCommandError::Differs { from, to, tables }
         }
-        CopyError::Source(error) => CopyFailure::Stopped { database: from, reason: error.to_string() },
-        CopyError::Target(error) => CopyFailure::Stopped { database: to, reason: error.to_string() },
+        CopyError::Source(error) => CopyCommandError::Stopped { database: from, reason: error.to_string() },
+        CopyError::Target(error) => CopyCommandError::Stopped { database: to, reason: error.to_string() },
     };
     failure.into()
 }

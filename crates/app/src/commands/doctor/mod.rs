@@ -23,14 +23,14 @@ use finding::{Finding, State};
 /// Result of `candor doctor` when at least one check is broken, with the names of the broken checks.
 #[derive(Debug, thiserror::Error)]
 #[error("problems found: {0}; the output above names the remedies")]
-struct ProblemsFound(String);
+struct ProblemsFoundError(String);
 
-impl CommandFailure for ProblemsFound {}
+impl CommandFailure for ProblemsFoundError {}
 
 /// Runs all checks.
 ///
 /// # Errors
-/// [`ProblemsFound`] if a check is broken; [`CommandError::Io`] if the output cannot be written.
+/// [`ProblemsFoundError`] if a check is broken; [`CommandError::Io`] if the output cannot be written.
 pub(crate) async fn run(config: &Config, ledger: Option<&Path>, output: Output) -> Result<(), CommandError> {
     let mut findings = vec![Finding::good("settings", "all settings are valid; `candor config` shows them")];
     findings.extend(open_files(config));
@@ -83,5 +83,5 @@ fn report(findings: &[Finding], output: Output) -> Result<(), CommandError> {
     let mut names: Vec<&str> =
         findings.iter().filter(|finding| finding.state == State::Broken).map(|finding| finding.check).collect();
     names.dedup();
-    if names.is_empty() { Ok(()) } else { Err(ProblemsFound(names.join(", ")).into()) }
+    if names.is_empty() { Ok(()) } else { Err(ProblemsFoundError(names.join(", ")).into()) }
 }

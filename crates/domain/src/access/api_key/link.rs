@@ -214,7 +214,7 @@ impl ApiKey {
     /// The end of the key is announced by no event, because the end was near from the start.
     ///
     /// # Errors
-    /// [`CannotGrant`](crate::access::PermissionDenied::CannotGrant) for access, an end or networks beyond the
+    /// [`CannotGrant`](crate::access::PermissionError::CannotGrant) for access, an end or networks beyond the
     /// caller's.
     pub fn create_link(
         id: KeyId,

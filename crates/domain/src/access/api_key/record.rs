@@ -124,7 +124,7 @@ mod tests {
     use super::super::tests::{NOW, ORGANIZATION, PERSON, body, caller, codes, holder, key, record, secret, set};
     use super::super::{Patch, hash};
     use super::*;
-    use crate::access::{Environment, PermissionDenied};
+    use crate::access::{Environment, PermissionError};
     use crate::problem::Code;
     use crate::refusal::DomainError;
     use Permission::ObservationsRead;
@@ -138,7 +138,7 @@ mod tests {
         let poorer = caller(set(&[ObservationsRead]), AccessLevel::Admin);
         assert!(matches!(
             disabled_key.update(enable(), Some(returned_at), &poorer, returned_at),
-            Err(DomainError::Denied(PermissionDenied::CannotGrant))
+            Err(DomainError::Denied(PermissionError::CannotGrant))
         ));
         // The clock of the process that enables the key may be behind the clock that gave `returned_at`.
         let enabled_key = disabled_key.update(enable(), Some(returned_at), &granter, NOW).unwrap().unwrap().state;

@@ -3,7 +3,7 @@
 mod networks;
 
 use super::*;
-use crate::access::{AllowedNetworks, Permission, PermissionDenied};
+use crate::access::{AllowedNetworks, Permission, PermissionError};
 use crate::id::{EmployeeId, OrganizationId};
 use crate::json::{Object, Value};
 use crate::people::{Role, Status};
@@ -87,7 +87,7 @@ fn granted_access_is_limited_to_the_granters_own() {
     ];
     for ((scopes, level), (wanted, wanted_level), allowed) in table {
         let granter = caller(scopes, level);
-        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
+        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionError::CannotGrant));
         let draft = draft(wanted, wanted_level);
         let creation =
             ApiKey::create(KeyId::from_ulid(Ulid(3)), draft.clone(), &secret(2), Some(&granter), NOTHING, NOW);
@@ -124,7 +124,7 @@ fn bound_key_manages_keys_of_its_person_only() {
         let holder_of_key = role.map(holder);
         let granter = record(ApiKey { employee_id, ..admin.clone() }, holder_of_key);
         let granter = granter.authenticate(hash(secret(1).reveal()), NOW).unwrap();
-        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
+        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionError::CannotGrant));
         let employee = person.map(|id| Reference { text: id.to_string(), id: Some(id) });
         let new_draft = Draft { employee, ..draft(Permissions::ALL, AccessLevel::Standard) };
         let creation =
@@ -178,7 +178,7 @@ fn prolonging_a_key_requires_its_scopes() {
         };
         assert_eq!(
             update_with(less),
-            later.then_some(DomainError::Denied(PermissionDenied::CannotGrant)),
+            later.then_some(DomainError::Denied(PermissionError::CannotGrant)),
             "{before:?} {wanted:?}"
         );
         assert_eq!(update_with(as_much), None, "{before:?} {wanted:?}");
@@ -199,7 +199,7 @@ fn granted_end_is_limited_to_the_granters_own() {
     ];
     for (own, given, allowed) in table {
         let granter = Caller { expires_at: own, ..caller(Permissions::ALL, AccessLevel::Admin) };
-        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
+        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionError::CannotGrant));
         let new_draft = Draft { expires_at: given, ..draft(Permissions::ALL, AccessLevel::Standard) };
         let creation =
             ApiKey::create(KeyId::from_ulid(Ulid(3)), new_draft, &secret(2), Some(&granter), NOTHING, NOW);

@@ -36,7 +36,7 @@ fn link(person: &Employee) -> IdentityLink {
 }
 
 /// Returns the caller of a token that was issued at `LATER`.
-fn judge(link: Option<&IdentityLink>, person: Option<&Employee>) -> Result<Option<Caller>, BearerRefusal> {
+fn judge(link: Option<&IdentityLink>, person: Option<&Employee>) -> Result<Option<Caller>, BearerError> {
     let provider = provider(r#""link_by": "scim_external_id", "scopes": ["observations:read"]"#);
     BearerAccount { tenant: TENANT, provider: &provider, link, person }.authenticate(&claims(LATER))
 }
@@ -56,15 +56,15 @@ fn account_is_accepted_while_its_link_and_person_are() {
     let table = [
         ("linked", Some(&link), Some(&person), Ok(true)),
         ("without link", None, None, Ok(false)),
-        ("without person", Some(&link), None, Err(LinkRefusal::NoPerson.into())),
-        ("deactivated", Some(&link), Some(&deactivated_person), Err(LinkRefusal::Deactivated.into())),
-        ("returned", Some(&link), Some(&returned_person), Err(LinkRefusal::NeedsAdmin.into())),
+        ("without person", Some(&link), None, Err(LinkError::NoPerson.into())),
+        ("deactivated", Some(&link), Some(&deactivated_person), Err(LinkError::Deactivated.into())),
+        ("returned", Some(&link), Some(&returned_person), Err(LinkError::NeedsAdmin.into())),
         ("confirmed", Some(&confirmed_link), Some(&returned_person), Ok(true)),
         ("logged out before", Some(&with_end(time_before)), Some(&person), Ok(true)),
-        ("logged out at its issue", Some(&with_end(LATER)), Some(&person), Err(BearerRefusal::Ended)),
-        ("logged out of a session", Some(&of_session), Some(&person), Err(BearerRefusal::Ended)),
+        ("logged out at its issue", Some(&with_end(LATER)), Some(&person), Err(BearerError::Ended)),
+        ("logged out of a session", Some(&of_session), Some(&person), Err(BearerError::Ended)),
         ("unlinked before", Some(&removed_link), None, Ok(false)),
-        ("unlinked at its issue", Some(&removed_later), None, Err(BearerRefusal::Ended)),
+        ("unlinked at its issue", Some(&removed_later), None, Err(BearerError::Ended)),
     ];
     for (what, link, person, wanted) in table {
         assert_eq!(judge(link, person).map(|caller| caller.is_some()), wanted, "{what}");
@@ -86,7 +86,7 @@ fn caller_acts_as_the_person_with_the_scopes_of_the_provider() {
 #[test]
 fn only_proven_audiences_of_an_active_provider_count() {
     let mut provider = provider(r#""link_by": "scim_external_id", "audiences": ["a", "b"]"#);
-    assert_eq!(provider.require_active(), Err(BearerRefusal::InactiveProvider));
+    assert_eq!(provider.require_active(), Err(BearerError::InactiveProvider));
     provider.proven_audiences = vec!["b".to_owned(), "0oa1".to_owned()];
     provider.status = Status::Active;
     assert_eq!((provider.require_active(), provider.bearer_rules().audiences), (Ok(()), vec!["b".to_owned()]));
@@ -94,7 +94,7 @@ fn only_proven_audiences_of_an_active_provider_count() {
 
 #[test]
 fn each_cause_has_a_name_of_its_own() {
-    let mut words: Vec<_> = BearerRefusal::all().map(BearerRefusal::word).collect();
+    let mut words: Vec<_> = BearerError::all().map(BearerError::word).collect();
     let count = words.len();
     words.sort_unstable();
     words.dedup();

@@ -1,6 +1,6 @@
 use super::super::tests::{AT, LATER, admin, provider};
 use super::*;
-use crate::access::{Permission, PermissionDenied, Permissions};
+use crate::access::{Permission, PermissionError, Permissions};
 use crate::people::tests::employee;
 
 const SUBJECT_TEXT: &str = "00u1";
@@ -120,7 +120,7 @@ fn link_needs_a_present_person_and_the_access_of_the_provider() {
     let invited_person = Employee { status: Status::PendingInvite, ..employee(1) };
     assert!(link(&invited_person, none, &admin()).is_ok());
     let weak = Caller { scopes: Permissions::NONE.with(Permission::SettingsWrite), ..admin() };
-    let expected_refusal = Err(DomainError::Denied(PermissionDenied::CannotGrant));
+    let expected_refusal = Err(DomainError::Denied(PermissionError::CannotGrant));
     assert_eq!(link(&invited_person, none, &weak), expected_refusal);
 }
 

@@ -1,6 +1,6 @@
 use super::super::tests::{AT, LATER, admin, provider};
 use super::*;
-use crate::access::{Permission, PermissionDenied, Permissions};
+use crate::access::{Permission, PermissionError, Permissions};
 use crate::id::OrganizationId;
 use ulid::Ulid;
 
@@ -62,7 +62,7 @@ fn proof_needs_the_access_that_the_provider_gives() {
     for proven in [values(&["a.example"], &[]), values(&[], &["0oa1"])] {
         let prove = |caller: Option<&Caller>| pending.prove(TENANT, &proven, &none, caller, LATER);
         for caller in [&few, &ending] {
-            assert_eq!(prove(Some(caller)), Err(DomainError::Denied(PermissionDenied::CannotGrant)), "{caller:?}");
+            assert_eq!(prove(Some(caller)), Err(DomainError::Denied(PermissionError::CannotGrant)), "{caller:?}");
         }
         assert!(prove(Some(&admin())).unwrap().is_some() && prove(None).unwrap().is_some());
     }
@@ -108,11 +108,11 @@ fn operator_trusts_a_domain_of_exactly_one_provider() {
     let named_provider =
         IdentityProvider::find_for_domain(&one, "A.Example").map(|(provider, domain)| (provider.id, domain));
     assert_eq!(named_provider, Ok((provider.id, "a.example".to_owned())));
-    assert_eq!(IdentityProvider::find_for_domain(&one, "c.example").err(), Some(DomainRefusal::Unnamed));
+    assert_eq!(IdentityProvider::find_for_domain(&one, "c.example").err(), Some(EmailDomainError::Unnamed));
     let several = [provider.clone(), provider.clone()];
     let refusal = IdentityProvider::find_for_domain(&several, "a.example").err();
-    assert_eq!(refusal, Some(DomainRefusal::Ambiguous(vec![provider.id, provider.id])));
+    assert_eq!(refusal, Some(EmailDomainError::Ambiguous(vec![provider.id, provider.id])));
     let malformed_refusal = IdentityProvider::find_for_domain(&one, "gmail.com").err();
-    assert!(matches!(malformed_refusal, Some(DomainRefusal::Malformed(_))), "{malformed_refusal:?}");
+    assert!(matches!(malformed_refusal, Some(EmailDomainError::Malformed(_))), "{malformed_refusal:?}");
     assert_eq!(admin().tenant, TENANT);
 }

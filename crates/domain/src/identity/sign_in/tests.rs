@@ -76,12 +76,12 @@ fn response_needs_the_issuer_and_a_code() {
     for (response, announces, wanted) in [
         (response(own, Some("c"), None), true, Ok("c")),
         (response(None, Some("c"), None), false, Ok("c")),
-        (response(None, Some("c"), None), true, Err(SignInRefusal::ForeignIssuer)),
-        (response(foreign, Some("c"), None), false, Err(SignInRefusal::ForeignIssuer)),
-        (response(foreign, None, Some("access_denied")), true, Err(SignInRefusal::ForeignIssuer)),
-        (response(own, None, Some("access_denied")), true, Err(SignInRefusal::Denied)),
-        (response(own, Some("c"), Some("server_error")), true, Err(SignInRefusal::ProviderError)),
-        (response(own, None, None), true, Err(SignInRefusal::ProviderError)),
+        (response(None, Some("c"), None), true, Err(SignInError::ForeignIssuer)),
+        (response(foreign, Some("c"), None), false, Err(SignInError::ForeignIssuer)),
+        (response(foreign, None, Some("access_denied")), true, Err(SignInError::ForeignIssuer)),
+        (response(own, None, Some("access_denied")), true, Err(SignInError::Denied)),
+        (response(own, Some("c"), Some("server_error")), true, Err(SignInError::ProviderError)),
+        (response(own, None, None), true, Err(SignInError::ProviderError)),
     ] {
         assert_eq!(response.to_code(&metadata(announces)), wanted, "{response:?}");
     }

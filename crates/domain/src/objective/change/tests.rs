@@ -106,11 +106,11 @@ fn org_objective_requires_an_org_admin_as_owner() {
         )
     };
     assert!(create(Some(Role::OrgAdmin)).is_ok());
-    assert_eq!(create(Some(Role::Manager)).unwrap_err(), PermissionDenied::OwnerNotAdmin.into());
+    assert_eq!(create(Some(Role::Manager)).unwrap_err(), PermissionError::OwnerNotAdmin.into());
     assert!(matches!(create(None), Err(DomainError::Unprocessable(_))));
     let outside_owner = Some(StoredOwner { role: Role::OrgAdmin, in_reach: false });
     let error = Objective::create(objective(Proposed, false).id, draft.clone(), &owned_by(outside_owner), NOON);
-    assert_eq!(error.unwrap_err(), PermissionDenied::NotBelow.into());
+    assert_eq!(error.unwrap_err(), PermissionError::NotBelow.into());
 }
 
 #[test]

@@ -263,7 +263,7 @@ fn author_is_a_known_person_and_that_of_a_bound_key() {
     let error = objective_before.check_in(id(1), draft_with_author.clone(), false, NOON);
     assert_eq!(codes(error), [("author_id".to_owned(), Code::NotFoundInOrganization)]);
     let other = bound_caller(EmployeeId::from_ulid(Ulid(8)), false);
-    assert_eq!(draft_with_author.clone().written_by(&other), Err(PermissionDenied::OtherPerson));
+    assert_eq!(draft_with_author.clone().written_by(&other), Err(PermissionError::OtherPerson));
     assert_eq!(
         draft_with_author.clone().written_by(&bound_caller(author, false)).as_ref(),
         Ok(&draft_with_author)

@@ -30,7 +30,7 @@ pub struct BrakeCount {
 
 /// Answer of the brake to a deactivation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BrakeAnswer {
+pub enum BrakeDecision {
     /// The deactivation is allowed. Its transaction saves this count.
     Allowed(BrakeCount),
     /// The last known number of linked people is too small. They must be counted again.
@@ -83,7 +83,7 @@ impl Connector {
         earlier: Option<Timestamp>,
         people: Option<LinkedPeople>,
         at: Timestamp,
-    ) -> BrakeAnswer {
+    ) -> BrakeDecision {
         let mut count = stored.within_period(self, at);
         if let Some(earlier) = earlier {
             count = count.without_deactivation(earlier, self);
@@ -97,9 +97,9 @@ impl Connector {
         if self.brake.allows(others, linked_people) {
             *count.minutes.entry(minute(at)).or_default() += 1;
             count.minutes.retain(|_, people| *people > 0);
-            return BrakeAnswer::Allowed(count);
+            return BrakeDecision::Allowed(count);
         }
-        if people.is_none() { BrakeAnswer::CountPeople } else { BrakeAnswer::Refused(others) }
+        if people.is_none() { BrakeDecision::CountPeople } else { BrakeDecision::Refused(others) }
     }
 }
 
@@ -132,12 +132,12 @@ mod tests {
         for number in 0..1_000 {
             let deactivation_time = from.plus_seconds(i64::try_from(number).unwrap());
             let mut answer = connector.brake_deactivation(&count, None, None, deactivation_time);
-            if answer == BrakeAnswer::CountPeople {
+            if answer == BrakeDecision::CountPeople {
                 answer = connector.brake_deactivation(&count, None, linked(people), deactivation_time);
             }
             match answer {
-                BrakeAnswer::Allowed(next) => count = next,
-                BrakeAnswer::CountPeople | BrakeAnswer::Refused(_) => return (number, count),
+                BrakeDecision::Allowed(next) => count = next,
+                BrakeDecision::CountPeople | BrakeDecision::Refused(_) => return (number, count),
             }
         }
         panic!("the brake never refuses")
@@ -153,7 +153,7 @@ mod tests {
             let end = AT.plus_seconds(3_599);
             assert_eq!(
                 connector.brake_deactivation(&count, None, linked(people), end),
-                BrakeAnswer::Refused(limit)
+                BrakeDecision::Refused(limit)
             );
             let later_time = AT.plus_seconds(3_600 + 60 + i64::try_from(limit).unwrap());
             assert_eq!(
@@ -167,16 +167,16 @@ mod tests {
     #[test]
     fn second_deactivation_of_a_person_counts_once() {
         let (connector, none) = (connector(50, 1), BrakeCount::new(ConnectorId::from_ulid(Ulid(1))));
-        let BrakeAnswer::Allowed(count) = connector.brake_deactivation(&none, None, linked(2), AT) else {
+        let BrakeDecision::Allowed(count) = connector.brake_deactivation(&none, None, linked(2), AT) else {
             panic!()
         };
         let later_time = AT.plus_seconds(600);
         let second_decision = connector.brake_deactivation(&count, Some(AT), None, later_time);
-        let BrakeAnswer::Allowed(second_decision) = second_decision else { panic!("{second_decision:?}") };
+        let BrakeDecision::Allowed(second_decision) = second_decision else { panic!("{second_decision:?}") };
         assert_eq!(second_decision.minutes, BTreeMap::from([(minute(later_time), 1)]));
         assert_eq!(
             connector.brake_deactivation(&second_decision, None, linked(2), later_time),
-            BrakeAnswer::Refused(1)
+            BrakeDecision::Refused(1)
         );
     }
 
@@ -184,11 +184,13 @@ mod tests {
     fn resume_restarts_the_count() {
         let active = connector(50, 1);
         let none = BrakeCount::new(active.id);
-        let BrakeAnswer::Allowed(count) = active.brake_deactivation(&none, None, linked(2), AT) else { panic!() };
+        let BrakeDecision::Allowed(count) = active.brake_deactivation(&none, None, linked(2), AT) else {
+            panic!()
+        };
         let paused_connector = active.pause(1, AT).unwrap().state;
         let resumed_connector = paused_connector.resume(AT.plus_seconds(1)).unwrap().state;
         let answer = resumed_connector.brake_deactivation(&count, Some(AT), linked(2), AT.plus_seconds(2));
-        let BrakeAnswer::Allowed(restarted) = answer else { panic!("{answer:?}") };
+        let BrakeDecision::Allowed(restarted) = answer else { panic!("{answer:?}") };
         assert_eq!(restarted.minutes, BTreeMap::from([(minute(AT), 1)]));
         assert_eq!(restarted.resumed_at, resumed_connector.resumed_at);
     }
@@ -201,11 +203,11 @@ mod tests {
         for second in 0..1_900 {
             let time = AT.plus_seconds(second);
             let mut answer = connector.brake_deactivation(&count, None, None, time);
-            if answer == BrakeAnswer::CountPeople {
+            if answer == BrakeDecision::CountPeople {
                 counts += 1;
                 answer = connector.brake_deactivation(&count, None, linked(10_000), time);
             }
-            let BrakeAnswer::Allowed(next) = answer else { panic!("{answer:?}") };
+            let BrakeDecision::Allowed(next) = answer else { panic!("{answer:?}") };
             count = next;
         }
         assert_eq!(counts, 1);

@@ -1,6 +1,6 @@
 //! The requests of an identity provider that an administrator confirms first.
 
-use super::{ProvisioningInput, Refused, WriteKind};
+use super::{ProvisioningError, ProvisioningInput, WriteKind};
 use crate::people::connector::{IssueDraft, IssueKind, SyncIssue};
 use crate::people::{Role, Status};
 
@@ -9,7 +9,7 @@ impl ProvisioningInput<'_> {
     /// confirmation is needed to take over an org admin or a person with another address, to change the address or
     /// the external id of an org admin, and to reactivate an org admin. Reason: a front end may find people by
     /// address, so the holder of the address sees what the person may see.
-    pub(super) fn require_confirmed_adoption(&self) -> Result<(), Refused> {
+    pub(super) fn require_confirmed_adoption(&self) -> Result<(), ProvisioningError> {
         match self.adoption() {
             Some(draft) if self.confirmation().is_none() => {
                 Err(self.identity().into_refusal(draft.kind, draft.message))

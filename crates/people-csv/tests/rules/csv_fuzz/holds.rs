@@ -6,7 +6,7 @@ use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_domain::ulid::Ulid;
 use candor_people_csv::{
-    self as csv, Counts, File, MAX_BYTES, Plan, PlanOptions, Report, RowOutcome, StoredRows, UnreadableFile,
+    self as csv, Counts, CsvFileError, File, MAX_BYTES, Plan, PlanOptions, Report, RowOutcome, StoredRows,
 };
 
 /// Checks that the reader refuses a file with a reason or returns its rows in order, and that a readable file can
@@ -21,8 +21,8 @@ pub(crate) fn check_reading(bytes: &[u8]) {
             assert_eq!(row_count + split.duplicates, file.rows.len(), "every row is in one part");
             assert!(split.parts.iter().all(|part| File::read(&part.bytes).is_ok()), "every part can be read");
         }
-        Err(UnreadableFile::Invalid(problems)) => assert!(!problems.is_empty()),
-        Err(UnreadableFile::Malformed(message)) => assert!(message.contains(" at line "), "{message}"),
+        Err(CsvFileError::Invalid(problems)) => assert!(!problems.is_empty()),
+        Err(CsvFileError::Malformed(message)) => assert!(message.contains(" at line "), "{message}"),
     }
 }
 

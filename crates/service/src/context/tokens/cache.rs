@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use candor_domain::access::Caller;
 use candor_domain::access::api_key::KeyHash;
 use candor_domain::id::{IdentityProofId, IdentityProviderId, OrganizationId};
-use candor_domain::identity::bearer::BearerRefusal;
+use candor_domain::identity::bearer::BearerError;
 use candor_domain::identity::{IdentityProvider, ProofHolder};
 use candor_domain::time::Timestamp;
 use metrics::counter;
@@ -85,7 +85,7 @@ impl Tokens {
     /// Creates empty caches, and the counters of refused tokens and of fetches.
     #[must_use]
     pub fn new() -> Self {
-        for cause in BearerRefusal::all() {
+        for cause in BearerError::all() {
             counter!(REFUSALS, "cause" => cause.word()).increment(0);
         }
         keys::register_counters();

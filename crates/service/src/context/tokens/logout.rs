@@ -3,10 +3,10 @@
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::hash;
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::bearer::{BearerRefusal, MAX_TOKEN_AUDIENCES};
+use candor_domain::identity::bearer::{BearerError, MAX_TOKEN_AUDIENCES};
 use candor_port_storage::StorageError;
 use candor_tokens::claims::LogoutClaims;
-use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::flaw::TokenError;
 use candor_tokens::token::SignedToken;
 
 use crate::context::services::Services;
@@ -31,7 +31,7 @@ impl Services {
         &self,
         id: IdentityProviderId,
         text: &str,
-    ) -> Result<Result<(Tenant, LogoutClaims), BearerRefusal>, StorageError> {
+    ) -> Result<Result<(Tenant, LogoutClaims), BearerError>, StorageError> {
         let signed_token = match SignedToken::parse(text) {
             Ok(signed_token) => signed_token,
             Err(flaw) => return Ok(Err(flaw.into())),
@@ -39,26 +39,26 @@ impl Services {
         let (issuer, audiences) =
             (signed_token.claimed_issuer().unwrap_or_default(), signed_token.claimed_audiences());
         if audiences.len() > MAX_TOKEN_AUDIENCES {
-            return Ok(Err(TokenFlaw::Audience.into()));
+            return Ok(Err(TokenError::Audience.into()));
         }
         let mut tenant = None;
         for audience in audiences {
             let holder = self.holder_of(issuer, audience, self.clock.now()).await?;
             tenant = tenant.or(holder.filter(|(_, holder)| *holder == id).map(|(tenant, _)| tenant));
         }
-        let Some(tenant) = tenant else { return Ok(Err(BearerRefusal::UnknownProvider)) };
+        let Some(tenant) = tenant else { return Ok(Err(BearerError::UnknownProvider)) };
         let Some(provider) = self.provider_of(tenant, id, false).await? else {
-            return Ok(Err(BearerRefusal::UnknownProvider));
+            return Ok(Err(BearerError::UnknownProvider));
         };
         let (provider, key_id) = (provider.value, signed_token.key_id());
         if !provider.proven_audiences.contains(&provider.client_id) {
-            return Ok(Err(BearerRefusal::InactiveProvider));
+            return Ok(Err(BearerError::InactiveProvider));
         }
         let Some(keys) = self.keys_of(&provider.issuer, tenant, id, key_id).await else {
-            return Ok(Err(BearerRefusal::NoKeys));
+            return Ok(Err(BearerError::NoKeys));
         };
         let verified_token = signed_token.verify(&keys);
         let claims = verified_token.and_then(|token| token.to_logout(&provider.token_rules(), self.clock.now()));
-        Ok(claims.map(|claims| (tenant, claims)).map_err(BearerRefusal::from))
+        Ok(claims.map(|claims| (tenant, claims)).map_err(BearerError::from))
     }
 }

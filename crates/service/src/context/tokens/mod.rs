@@ -15,14 +15,14 @@ use std::sync::Arc;
 use candor_domain::access::api_key::{KeyHash, hash};
 use candor_domain::access::{Caller, Tenant};
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::bearer::{BearerAccount, BearerRefusal, MAX_TOKEN_AUDIENCES, choose_provider};
+use candor_domain::identity::bearer::{BearerAccount, BearerError, MAX_TOKEN_AUDIENCES, choose_provider};
 use candor_domain::identity::{IdentityLink, IdentityProvider, ProofHolder, ProvableValue};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{StorageError, StorageExt};
 use candor_tables::rows::identity_proofs::BY_ID;
 use candor_tokens::claims::BearerClaims;
-use candor_tokens::flaw::TokenFlaw;
+use candor_tokens::flaw::TokenError;
 use candor_tokens::key_set::KeySet;
 use candor_tokens::token::SignedToken;
 use metrics::counter;
@@ -80,14 +80,14 @@ impl Services {
     }
 
     /// Counts and logs a refused token, and remembers it for under a second.
-    pub(crate) fn refuse_token(&self, hash: KeyHash, refusal: BearerRefusal) {
+    pub(crate) fn refuse_token(&self, hash: KeyHash, refusal: BearerError) {
         counter!(REFUSALS, "cause" => refusal.word()).increment(1);
         tracing::info!(cause = refusal.word(), "bearer token refused");
         self.tokens.refuse(hash, self.clock.now());
     }
 
     /// Counts, logs and remembers the refusal of a verified token whose account cannot be linked.
-    pub(crate) fn refuse_bearer(&self, token: &BearerToken, refusal: BearerRefusal) {
+    pub(crate) fn refuse_bearer(&self, token: &BearerToken, refusal: BearerError) {
         self.refuse_token(token.hash, refusal);
     }
 
@@ -117,7 +117,7 @@ impl Services {
         &self,
         token: &BearerToken,
         provider: &IdentityProvider,
-    ) -> Result<BearerClaims, BearerRefusal> {
+    ) -> Result<BearerClaims, BearerError> {
         provider.judge_bearer(&token.token.unpack()?, self.clock.now())
     }
 
@@ -126,7 +126,7 @@ impl Services {
         &self,
         token: &Arc<BearerToken>,
         is_anew: bool,
-    ) -> Result<Result<Option<Arc<Caller>>, BearerRefusal>, StorageError> {
+    ) -> Result<Result<Option<Arc<Caller>>, BearerError>, StorageError> {
         let judged_account = match self.judge(token, is_anew).await? {
             Ok(judged_account) => judged_account,
             Err(refusal) => {
@@ -148,10 +148,10 @@ impl Services {
         &self,
         token: &BearerToken,
         is_anew: bool,
-    ) -> Result<Result<JudgedAccount, BearerRefusal>, StorageError> {
+    ) -> Result<Result<JudgedAccount, BearerError>, StorageError> {
         let tenant = token.tenant;
         let Some(provider) = self.provider_of(tenant, token.provider, is_anew).await? else {
-            return Ok(Err(BearerRefusal::UnknownProvider));
+            return Ok(Err(BearerError::UnknownProvider));
         };
         let claims = match self.judge_claims(token, &provider.value) {
             Ok(claims) => claims,
@@ -178,7 +178,7 @@ impl Services {
         hash: KeyHash,
         cached_token: Option<CachedToken>,
         now: Timestamp,
-    ) -> Result<Result<Arc<BearerToken>, BearerRefusal>, StorageError> {
+    ) -> Result<Result<Arc<BearerToken>, BearerError>, StorageError> {
         if let Some(CachedToken { token, .. }) = cached_token {
             let keys = self.keys_of(&token.issuer, token.tenant, token.provider, token.key_id.as_deref()).await;
             if keys.is_some_and(|keys| std::ptr::eq(Arc::as_ptr(&keys), token.keys.as_ptr())) {
@@ -196,9 +196,9 @@ impl Services {
         let key_id = signed_token.key_id().map(ToOwned::to_owned);
         let issuer = signed_token.claimed_issuer().unwrap_or_default().to_owned();
         let Some(keys) = self.keys_of(&issuer, tenant, provider, key_id.as_deref()).await else {
-            return Ok(Err(BearerRefusal::NoKeys));
+            return Ok(Err(BearerError::NoKeys));
         };
-        let verified_token = signed_token.verify_and_pack(&keys).map_err(BearerRefusal::from);
+        let verified_token = signed_token.verify_and_pack(&keys).map_err(BearerError::from);
         let keys = Arc::downgrade(&keys);
         Ok(verified_token
             .map(|token| Arc::new(BearerToken { hash, tenant, provider, issuer, key_id, token, keys })))
@@ -221,10 +221,10 @@ impl Services {
         &self,
         token: &SignedToken<'_>,
         now: Timestamp,
-    ) -> Result<Result<ProofHolder, BearerRefusal>, StorageError> {
+    ) -> Result<Result<ProofHolder, BearerError>, StorageError> {
         let (issuer, audiences) = (token.claimed_issuer().unwrap_or_default(), token.claimed_audiences());
         if audiences.len() > MAX_TOKEN_AUDIENCES {
-            return Ok(Err(TokenFlaw::Audience.into()));
+            return Ok(Err(TokenError::Audience.into()));
         }
         let mut providers = vec![];
         for audience in audiences {
@@ -237,7 +237,7 @@ impl Services {
             }
         }
         if providers.is_empty() {
-            return Ok(Err(BearerRefusal::UnknownProvider));
+            return Ok(Err(BearerError::UnknownProvider));
         }
         let candidates: Vec<_> = providers.iter().map(|(holder, provider)| (*holder, &**provider)).collect();
         let holder = match choose_provider(token, &candidates) {

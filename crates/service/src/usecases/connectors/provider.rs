@@ -7,7 +7,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::ConnectorId;
 use candor_domain::notification::Notification;
 use candor_domain::people::Connector;
-use candor_domain::people::connector::{BrakeAnswer, BrakeCount, IssueDraft, SyncIssue};
+use candor_domain::people::connector::{BrakeCount, BrakeDecision, IssueDraft, SyncIssue};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
 use candor_tables::rows;
@@ -75,21 +75,21 @@ pub async fn count_deactivation(
     let version = count_row.as_ref().map(|row| row.version);
     let count = count_row.map_or_else(|| BrakeCount::new(connector.id), |row| row.value);
     let mut answer = connector.brake_deactivation(&count, earlier, None, at);
-    if answer == BrakeAnswer::CountPeople {
+    if answer == BrakeDecision::CountPeople {
         let period_start = connector.brake_since(at);
         let people = services.store.linked_people(tenant, connector.id, period_start).await?;
         answer = connector.brake_deactivation(&count, earlier, Some(people), at);
     }
     let deactivated_count = match answer {
-        BrakeAnswer::Allowed(count) => {
+        BrakeDecision::Allowed(count) => {
             let row = match version {
                 Some(version) => Row::at_version(count, version),
                 None => Row::new(count),
             };
             return Ok(Some(Write::put(&row)));
         }
-        BrakeAnswer::Refused(deactivated_count) => deactivated_count,
-        BrakeAnswer::CountPeople => return Err(Error::Bug("the brake asks for a count that it has".to_owned())),
+        BrakeDecision::Refused(deactivated_count) => deactivated_count,
+        BrakeDecision::CountPeople => return Err(Error::Bug("the brake asks for a count that it has".to_owned())),
     };
     metrics::counter!(BRAKE_REFUSALS).increment(1);
     if tenant.environment == Environment::Live {

@@ -19,7 +19,7 @@ use candor_domain::people::Connector;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_people_csv::{
-    self as csv, File, Plan, Report, RowOutcome, RowRejection, UnreadableFile, UploadRequest,
+    self as csv, CsvFileError, File, Plan, Report, RowOutcome, UploadRequest, UploadRowError,
 };
 use candor_port_storage::StorageExt;
 use tokio::sync::OwnedMutexGuard;
@@ -77,7 +77,7 @@ pub async fn upsert(
     }
     let read = move |progress: &mut csv::CellCounter<'_>| {
         let mut file = File::read_in_pieces(&body, progress)?;
-        file.ignore_columns(&ignored).map_err(UnreadableFile::Invalid)?;
+        file.ignore_columns(&ignored).map_err(CsvFileError::Invalid)?;
         Ok(file)
     };
     let file = match work::run(services, context, turn.is_some(), read).await? {
@@ -111,16 +111,16 @@ pub async fn upsert(
     reply
 }
 
-fn unreadable_file_error(file: UnreadableFile) -> Error {
+fn unreadable_file_error(file: CsvFileError) -> Error {
     match file {
-        UnreadableFile::Invalid(problems) => problems.into(),
-        UnreadableFile::Malformed(message) => Error::Malformed(message),
+        CsvFileError::Invalid(problems) => problems.into(),
+        CsvFileError::Malformed(message) => Error::Malformed(message),
     }
 }
 
 /// Converts the refusal of a planned row to an error. Planning accepted the row with the same values, so the refusal is
 /// a defect.
-fn refused_later(rejection: &RowRejection) -> Error {
+fn refused_later(rejection: &UploadRowError) -> Error {
     Error::Bug(format!("a row that was planned is refused: {:?}, {}", rejection.code(), rejection.message()))
 }
 

@@ -15,7 +15,7 @@ use crate::usecases::operator::list_organizations;
 
 /// Failure of [`apply`] and [`compare`]. Nothing was changed unless the service failed.
 #[derive(Debug, thiserror::Error)]
-pub enum LedgerFailure {
+pub enum LedgerError {
     /// The database has none of the organizations of the ledger.
     #[error("the database has no organization of the ledger")]
     OtherDatabase,
@@ -78,15 +78,15 @@ pub struct LedgerDifference {
 /// missing seal.
 ///
 /// # Errors
-/// See [`LedgerFailure`].
+/// See [`LedgerError`].
 pub async fn apply(
     services: &Services,
     ledger: &Ledger,
     named: &[ErasureId],
-) -> Result<AppliedLedger, LedgerFailure> {
+) -> Result<AppliedLedger, LedgerError> {
     check_organizations(services, ledger).await?;
-    let known_holds = holds::open(services, ledger).map_err(LedgerFailure::UnsealedHold)?;
-    keys::check(services, ledger).map_err(LedgerFailure::UnsealedKey)?;
+    let known_holds = holds::open(services, ledger).map_err(LedgerError::UnsealedHold)?;
+    keys::check(services, ledger).map_err(LedgerError::UnsealedKey)?;
     let mut outcome = AppliedLedger::default();
     for entry in &ledger.revocations {
         if keys::repeat(services, entry).await? {
@@ -130,14 +130,14 @@ pub async fn apply(
 /// Returns the differences that [`apply`] would remove.
 ///
 /// # Errors
-/// See [`LedgerFailure`].
-pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDifference, LedgerFailure> {
+/// See [`LedgerError`].
+pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDifference, LedgerError> {
     check_organizations(services, ledger).await?;
     let mut difference = LedgerDifference::default();
     for entry in &ledger.revocations {
         difference.keys += usize::from(keys::find_revived(services, entry).await?.is_some());
     }
-    for ((organization, person), known) in holds::open(services, ledger).map_err(LedgerFailure::UnsealedHold)? {
+    for ((organization, person), known) in holds::open(services, ledger).map_err(LedgerError::UnsealedHold)? {
         let decision = holds::decide(services, (Tenant::live(organization), person), &known).await?;
         difference.holds += usize::from(decision.is_some());
     }
@@ -150,7 +150,7 @@ pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDiffe
 
 /// Checks that the database has an organization of the ledger. A ledger of another database proves nothing about this
 /// one.
-async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(), LedgerFailure> {
+async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(), LedgerError> {
     let holds = ledger.holds.iter().chain(&ledger.releases).map(|entry| entry.organization_id);
     let keys = ledger.revocations.iter().map(|entry| entry.organization_id);
     let mut organizations =
@@ -161,7 +161,7 @@ async fn check_organizations(services: &Services, ledger: &Ledger) -> Result<(),
     let own: BTreeSet<_> =
         list_organizations(services).await?.iter().map(|organization| organization.id).collect();
     let is_of_database = organizations.any(|organization| own.contains(&organization));
-    if is_of_database { Ok(()) } else { Err(LedgerFailure::OtherDatabase) }
+    if is_of_database { Ok(()) } else { Err(LedgerError::OtherDatabase) }
 }
 
 /// Ends the wait of an erasure for the end of a legal hold, if it waits: the erasure is due, and a worker checks for

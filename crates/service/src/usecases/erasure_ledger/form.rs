@@ -55,7 +55,7 @@ enum LedgerLine {
 /// A line of a ledger that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {reason}")]
-pub struct LedgerFlaw {
+pub struct LedgerLineError {
     /// Number of the line, from 1.
     pub line: usize,
     /// Reason why the line is not valid.
@@ -122,10 +122,10 @@ fn parse_hold([organization_id, employee_id, at, seal]: [String; 4], time: &str)
 ///
 /// # Errors
 /// The first line that is not valid; a ledger without its last line.
-pub fn parse(text: &str) -> Result<Ledger, LedgerFlaw> {
+pub fn parse(text: &str) -> Result<Ledger, LedgerLineError> {
     let (mut ledger, mut is_complete) = (Ledger::default(), false);
     for (at, line) in text.lines().enumerate() {
-        let flaw = |reason: String| LedgerFlaw { line: at + 1, reason };
+        let flaw = |reason: String| LedgerLineError { line: at + 1, reason };
         let entry = serde_json::from_str(line).map_err(|error| flaw(error.to_string()))?;
         match entry {
             _ if is_complete => return Err(flaw("the ledger has lines after `end`".to_owned())),
@@ -177,7 +177,7 @@ pub fn parse(text: &str) -> Result<Ledger, LedgerFlaw> {
     if is_complete {
         return Ok(ledger);
     }
-    Err(LedgerFlaw {
+    Err(LedgerLineError {
         line: text.lines().count() + 1,
         reason: "the ledger is not complete: `end` is missing".to_owned(),
     })

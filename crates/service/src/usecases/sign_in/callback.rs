@@ -4,7 +4,7 @@ use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditDraft, Change, Origin};
 use candor_domain::id::{IdentityProviderId, RequestId};
 use candor_domain::identity::IdentityProvider;
-use candor_domain::identity::sign_in::{SignInRefusal, SignInResponse, SignInState};
+use candor_domain::identity::sign_in::{SignInError, SignInResponse, SignInState};
 use candor_domain::secret::Secret;
 use candor_port_identity::CodeExchange;
 use candor_port_storage::{ChangeSet, StorageExt};
@@ -43,7 +43,7 @@ pub async fn complete(
     (request, origin): (RequestId, Origin),
 ) -> Result<String, Error> {
     let Some(sign_in) = find_sign_in(services, provider, &response, cookie, (request, origin)).await? else {
-        return Ok(services.settings.refusal_url(SignInRefusal::Expired.reason()));
+        return Ok(services.settings.refusal_url(SignInError::Expired.reason()));
     };
     let command_line = sign_in.state.command_line.as_ref();
     let result = match judge(services, &sign_in, &response).await {
@@ -89,16 +89,12 @@ async fn find_sign_in(
 }
 
 /// Exchanges the code and judges the ID token.
-async fn judge(
-    services: &Services,
-    sign_in: &SignIn,
-    response: &SignInResponse,
-) -> Result<IdClaims, SignInRefusal> {
+async fn judge(services: &Services, sign_in: &SignIn, response: &SignInResponse) -> Result<IdClaims, SignInError> {
     let SignIn { tenant, provider, state, .. } = sign_in;
     if !provider.takes_sign_ins() {
-        return Err(SignInRefusal::InactiveProvider);
+        return Err(SignInError::InactiveProvider);
     }
-    let metadata = services.find_metadata(tenant.organization, provider).await.ok_or(SignInRefusal::Discovery)?;
+    let metadata = services.find_metadata(tenant.organization, provider).await.ok_or(SignInError::Discovery)?;
     let code = response.to_code(&metadata)?;
     let open = |sealed: &Vec<u8>| provider_secrets::open(&services.vault, (*tenant, provider.id), sealed);
     let client_secret = provider.client_secret.as_ref().map(open).transpose();
@@ -107,16 +103,16 @@ async fn judge(
         token_endpoint: metadata.token_endpoint.clone(),
         authentication: metadata.client_authentication,
         client_id: provider.client_id.clone(),
-        client_secret: client_secret.map_err(|_| SignInRefusal::InactiveProvider)?,
+        client_secret: client_secret.map_err(|_| SignInError::InactiveProvider)?,
         code: Secret::new(code.to_owned()),
         redirect_uri: redirect_uri(services, provider.id),
         code_verifier: Secret::new(state.verifier.clone()),
     };
-    let document = services.identity_transport.exchange_code(exchange).await.map_err(SignInRefusal::Exchange)?;
+    let document = services.identity_transport.exchange_code(exchange).await.map_err(SignInError::Exchange)?;
     let tokens = TokenResponse::parse(&document.body)?;
     let signed_token = SignedToken::parse(tokens.id_token.reveal())?;
     let keys = services.keys_of(&provider.issuer, *tenant, provider.id, signed_token.key_id()).await;
-    let keys = keys.ok_or(SignInRefusal::NoKeys)?;
+    let keys = keys.ok_or(SignInError::NoKeys)?;
     let verified_token = signed_token.verify(&keys)?;
     let expectation = IdExpectation {
         nonce: Some(&state.nonce),
@@ -126,7 +122,7 @@ async fn judge(
 }
 
 /// Logs a refusal and adds it to the audit log, which gets a bounded number of them.
-async fn record(services: &Services, sign_in: &SignIn, refusal: &SignInRefusal) -> Result<(), Error> {
+async fn record(services: &Services, sign_in: &SignIn, refusal: &SignInError) -> Result<(), Error> {
     let SignIn { tenant, provider, request, origin, .. } = sign_in;
     tracing::info!(
         request_id = %request, identity_provider_id = %provider.id, cause = refusal.word(),

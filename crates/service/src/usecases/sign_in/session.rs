@@ -6,10 +6,10 @@ use std::cmp::Reverse;
 use candor_domain::access::api_key::{ApiKey, generate_code};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft};
 use candor_domain::identity::link_decision::{
-    KnownPeople, LinkCandidate, LinkRefusal, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
+    KnownPeople, LinkCandidate, LinkError, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
 };
 use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart};
-use candor_domain::identity::sign_in::SignInRefusal;
+use candor_domain::identity::sign_in::SignInError;
 use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::people::Employee;
 use candor_domain::secret::Secret;
@@ -44,24 +44,24 @@ pub(super) async fn begin_session(
     services: &Services,
     sign_in: &SignIn,
     claims: &IdClaims,
-) -> Result<Result<Secret, SignInRefusal>, Error> {
+) -> Result<Result<Secret, SignInError>, Error> {
     let plan = async |at: Timestamp| {
-        let refuse = |refusal: SignInRefusal| Ok::<_, Error>(Attempt::Done(Err(refusal)));
+        let refuse = |refusal: SignInError| Ok::<_, Error>(Attempt::Done(Err(refusal)));
         let row = services.store.row::<IdentityProvider>(sign_in.tenant, sign_in.provider.id).await?;
         // A changed client id ends the sign-in, because the code was exchanged with the earlier client id.
         let is_same = |row: &&Versioned<IdentityProvider>| row.value.client_id == sign_in.provider.client_id;
         let Some(provider) = row.as_ref().filter(is_same).filter(|row| row.value.takes_sign_ins()) else {
-            return refuse(SignInRefusal::InactiveProvider);
+            return refuse(SignInError::InactiveProvider);
         };
         if services.store.row::<ApiKey>(sign_in.tenant, sign_in.state.session).await?.is_some() {
-            return refuse(SignInRefusal::Expired);
+            return refuse(SignInError::Expired);
         }
         let account = match find_account(services, sign_in, &provider.value, claims).await? {
             Ok(account) => account,
             Err(refusal) => return refuse(refusal.into()),
         };
         if account.link.as_ref().is_some_and(|link| link.value.is_after_sign_in(claims)) {
-            return refuse(SignInRefusal::Ended);
+            return refuse(SignInError::Ended);
         }
         let code = generate_code(random32(&*services.ids)?);
         match build(services, sign_in, (provider, &account, claims), &code, at).await? {
@@ -78,7 +78,7 @@ async fn find_account(
     sign_in: &SignIn,
     provider: &IdentityProvider,
     claims: &IdClaims,
-) -> Result<Result<Account, LinkRefusal>, Error> {
+) -> Result<Result<Account, LinkError>, Error> {
     let tenant = sign_in.tenant;
     let domains = provider.domains.iter().filter(|entry| entry.is_proven).map(|entry| entry.domain.clone());
     let proven_domains: Vec<_> = domains.collect();
@@ -88,7 +88,7 @@ async fn find_account(
     let link = services.store.row::<IdentityLink>(tenant, account).await?;
     if let Some(active_link) = link.as_ref().filter(|link| link.value.removed_at.is_none()) {
         let Some(person) = services.store.row::<Employee>(tenant, active_link.value.employee_id).await? else {
-            return Ok(Err(LinkRefusal::NoPerson));
+            return Ok(Err(LinkError::NoPerson));
         };
         let linked_person = LinkedPerson {
             id: person.value.id,
@@ -116,7 +116,7 @@ async fn find_account(
         Err(refusal) => return Ok(Err(refusal)),
     };
     let person = people.into_iter().find(|person| person.value.id == decision.person);
-    Ok(person.map(|person| Account { link, person, decision }).ok_or(LinkRefusal::NoPerson))
+    Ok(person.map(|person| Account { link, person, decision }).ok_or(LinkError::NoPerson))
 }
 
 /// Builds the change of a sign-in.
@@ -126,7 +126,7 @@ async fn build(
     (provider, account, claims): (&Versioned<IdentityProvider>, &Account, &IdClaims),
     code: &Secret,
     at: Timestamp,
-) -> Result<Result<ChangeSet, SignInRefusal>, Error> {
+) -> Result<Result<ChangeSet, SignInError>, Error> {
     let (request, origin) = (sign_in.request, sign_in.origin.clone());
     let person = &account.person;
     let mut change = None;
@@ -134,7 +134,7 @@ async fn build(
         let invitee = (request, origin.clone());
         change = invitations::accept_by_sign_in(services, sign_in.tenant, invitee, person, at).await?;
         if change.is_none() {
-            return Ok(Err(LinkRefusal::PendingInvite.into()));
+            return Ok(Err(LinkError::PendingInvite.into()));
         }
     }
     let actor = person_actor(&person.value);
@@ -195,12 +195,12 @@ async fn add_provider(
     provider: &Versioned<IdentityProvider>,
     (change, enter): (&mut ChangeSet, Enter<'_>),
     at: Timestamp,
-) -> Result<Result<(), SignInRefusal>, Error> {
+) -> Result<Result<(), SignInError>, Error> {
     let stored_provider = &provider.value;
     let values = stored_provider.select_unproven(&stored_provider.values_of_sign_in());
     let holders = find_holders(services, &stored_provider.proof_ids_of(&values)).await?;
     let Ok(proof) = stored_provider.prove(sign_in.tenant, &values, &holders, None, at) else {
-        return Ok(Err(SignInRefusal::TakenClientId));
+        return Ok(Err(SignInError::TakenClientId));
     };
     let proven_state = proof.as_ref().map(|decision| decision.state.clone());
     let dated_state = proven_state.as_ref().unwrap_or(stored_provider).with_sign_in(at);

@@ -24,8 +24,8 @@ use crate::context::services::{Services, or_not_found, render};
 use crate::context::{expand, list, webhook_secrets};
 
 pub use log::{all_deliveries, stats};
-pub use redelivery::{RedeliveryAnswer, ReplayAnswer, redeliver, replay, test};
-pub use rekey::{RekeyCounts, Unsealable, rekey, rekey_accepting_loss};
+pub use redelivery::{EventReplayReply, RedeliveryReply, redeliver, replay, test};
+pub use rekey::{RekeyCounts, UnsealableError, rekey, rekey_accepting_loss};
 
 /// Member of a response with a new secret.
 const MADE_MEMBERS: &[&str] = &["secret"];

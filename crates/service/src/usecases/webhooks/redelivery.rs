@@ -44,7 +44,7 @@ const REDELIVER: &str = "webhook.redeliver";
 
 /// The coming attempt of a requested delivery.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct RedeliveryAnswer {
+pub struct RedeliveryReply {
     /// Id that the attempt will have in the log. If an attempt is already in progress, the id is used only if that
     /// attempt fails.
     delivery_id: DeliveryId,
@@ -55,7 +55,7 @@ pub struct RedeliveryAnswer {
 
 /// Result of a replay.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct ReplayAnswer {
+pub struct EventReplayReply {
     /// Number of deliveries that were queued or rescheduled to now.
     #[schemars(extend("maximum" = MAX_REPLAYED))]
     enqueued: usize,
@@ -125,7 +125,7 @@ fn promise(
     let job =
         Job::new(context.caller.tenant, subscription.id, (event, kind), at, origin).with_delivery_id(delivery_id);
     let change = enqueue(services, context, subscription, action, vec![job], at);
-    Ok((change, render(&RedeliveryAnswer { delivery_id, event_id: public_id(kind, event) })?))
+    Ok((change, render(&RedeliveryReply { delivery_id, event_id: public_id(kind, event) })?))
 }
 
 /// Brings the next attempt of a queued delivery forward, under an id that the response tells in advance. A
@@ -145,7 +145,7 @@ fn expedite(
     change.writes = vec![Write::BringForward(vec![expedition], at)];
     Ok((
         change,
-        render(&RedeliveryAnswer { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?,
+        render(&RedeliveryReply { delivery_id, event_id: public_id(queued.event_type, queued.event_id) })?,
     ))
 }
 
@@ -265,7 +265,7 @@ impl ReplayProgress<'_> {
                 piece.clear();
             }
         };
-        let body = render(&ReplayAnswer {
+        let body = render(&EventReplayReply {
             enqueued,
             continue_since: continue_since.filter(|continue_since| *continue_since < self.which.until),
         })?;

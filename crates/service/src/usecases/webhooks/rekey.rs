@@ -36,7 +36,7 @@ pub struct RekeyCounts {
 
 /// Reason why secrets were not or not all sealed.
 #[derive(Debug, thiserror::Error)]
-pub enum Unsealable {
+pub enum UnsealableError {
     /// No key of the ring opens a secret or a custom header of this subscription, which is unchanged.
     #[error("no key of the ring opens a secret or a custom header of {0}")]
     NoKey(WebhookId),
@@ -58,8 +58,8 @@ pub enum Unsealable {
 /// the first key. At the end, the record of the first key replaces all key records of the store.
 ///
 /// # Errors
-/// [`Unsealable`]; secrets sealed until then stay so.
-pub async fn rekey(services: &Services) -> Result<RekeyCounts, Unsealable> {
+/// [`UnsealableError`]; secrets sealed until then stay so.
+pub async fn rekey(services: &Services) -> Result<RekeyCounts, UnsealableError> {
     reseal(services, IfLost::Stop, Err).await
 }
 
@@ -67,10 +67,10 @@ pub async fn rekey(services: &Services) -> Result<RekeyCounts, Unsealable> {
 /// opens, and removes names of running erasures that no key opens.
 ///
 /// # Errors
-/// [`Unsealable::Failed`].
-pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Unsealable> {
+/// [`UnsealableError::Failed`].
+pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, UnsealableError> {
     let pass_over = |error| match error {
-        Unsealable::NoKey(webhook) => {
+        UnsealableError::NoKey(webhook) => {
             tracing::warn!(
                 %webhook,
                 "cannot open a secret or a custom header of this webhook: no key of the ring encrypted it; rotate \
@@ -78,7 +78,7 @@ pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Un
             );
             Ok(())
         }
-        Unsealable::NoProviderKey(provider) => {
+        UnsealableError::NoProviderKey(provider) => {
             tracing::warn!(
                 %provider,
                 "cannot open the client secret of this identity provider: no key of the ring encrypted it; set the client \
@@ -86,7 +86,7 @@ pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Un
             );
             Ok(())
         }
-        Unsealable::NoErasureKey(erasure) => {
+        UnsealableError::NoErasureKey(erasure) => {
             tracing::warn!(
                 %erasure,
                 "cannot open the names that this erasure searches for: no key of the ring encrypted them; the erasure goes \
@@ -94,7 +94,7 @@ pub async fn rekey_accepting_loss(services: &Services) -> Result<RekeyCounts, Un
             );
             Ok(())
         }
-        failed @ Unsealable::Failed(_) => Err(failed),
+        failed @ UnsealableError::Failed(_) => Err(failed),
     };
     reseal(services, IfLost::Forget, pass_over).await
 }
@@ -109,8 +109,8 @@ enum IfLost {
 async fn reseal(
     services: &Services,
     if_lost: IfLost,
-    lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
-) -> Result<RekeyCounts, Unsealable> {
+    lost: impl Fn(UnsealableError) -> Result<(), UnsealableError>,
+) -> Result<RekeyCounts, UnsealableError> {
     let (mut done, mut after) = (RekeyCounts::default(), None);
     loop {
         let some = services.store.every_webhook(after, READ).await.map_err(Error::from)?;
@@ -138,9 +138,9 @@ impl RekeyCounts {
     /// Counts a result: `true` if secrets were sealed, `false` if that was not needed, `None` if their owner is gone.
     fn count(
         &mut self,
-        result: Result<Option<bool>, Unsealable>,
-        lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
-    ) -> Result<(), Unsealable> {
+        result: Result<Option<bool>, UnsealableError>,
+        lost: impl Fn(UnsealableError) -> Result<(), UnsealableError>,
+    ) -> Result<(), UnsealableError> {
         match result {
             Ok(Some(true)) => self.rekeyed += 1,
             Ok(Some(false)) => self.unchanged += 1,
@@ -159,8 +159,8 @@ async fn reseal_providers(
     services: &Services,
     organization: OrganizationId,
     done: &mut RekeyCounts,
-    lost: impl Fn(Unsealable) -> Result<(), Unsealable>,
-) -> Result<(), Unsealable> {
+    lost: impl Fn(UnsealableError) -> Result<(), UnsealableError>,
+) -> Result<(), UnsealableError> {
     let tenant = Tenant::live(organization);
     let providers = services.store.entries(tenant, rows::identity_providers::all()).await;
     for provider in providers.map_err(Error::from)? {
@@ -175,8 +175,8 @@ async fn reseal_erasures(
     services: &Services,
     organization: OrganizationId,
     if_lost: IfLost,
-    (done, lost): (&mut RekeyCounts, impl Fn(Unsealable) -> Result<(), Unsealable>),
-) -> Result<(), Unsealable> {
+    (done, lost): (&mut RekeyCounts, impl Fn(UnsealableError) -> Result<(), UnsealableError>),
+) -> Result<(), UnsealableError> {
     let (tenant, mut after) = (Tenant::live(organization), [0; 16]);
     loop {
         let erasures = services.store.entries(tenant, TypedListing::<Erasure>::after_id(after, READ)).await;
@@ -196,7 +196,7 @@ async fn reseal_erasure(
     tenant: Tenant,
     id: ErasureId,
     if_lost: IfLost,
-) -> Result<Option<bool>, Unsealable> {
+) -> Result<Option<bool>, UnsealableError> {
     let plan = async |at: Timestamp| {
         let erasure = services.store.row::<Erasure>(tenant, id).await.map_err(Error::from)?;
         let Some(erasure) = erasure.filter(|erasure| erasure.value.sealed_email.is_some()) else {
@@ -205,8 +205,8 @@ async fn reseal_erasure(
         let (names, result) = match erasing::reseal_names(services, tenant, &erasure.value) {
             Ok(None) => return Ok(Attempt::Done(Ok(Some(false)))),
             Ok(Some(names)) => (Some(names?), Ok(Some(true))),
-            Err(UnsealError) if if_lost == IfLost::Stop => return Err(Unsealable::NoErasureKey(id)),
-            Err(UnsealError) => (None, Err(Unsealable::NoErasureKey(id))),
+            Err(UnsealError) if if_lost == IfLost::Stop => return Err(UnsealableError::NoErasureKey(id)),
+            Err(UnsealError) => (None, Err(UnsealableError::NoErasureKey(id))),
         };
         let decision = erasure.value.with_resealed_names(names);
         let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
@@ -222,7 +222,7 @@ async fn reseal_provider(
     services: &Services,
     tenant: Tenant,
     id: IdentityProviderId,
-) -> Result<Option<bool>, Unsealable> {
+) -> Result<Option<bool>, UnsealableError> {
     let plan = async |at: Timestamp| {
         let provider = services.store.row::<IdentityProvider>(tenant, id).await.map_err(Error::from)?;
         let sealed_secret = provider.as_ref().and_then(|provider| provider.value.client_secret.as_deref());
@@ -231,7 +231,7 @@ async fn reseal_provider(
         };
         let owner = (tenant, id);
         let secret = provider_secrets::open(&services.vault, owner, sealed_secret)
-            .map_err(|_: UnsealError| Unsealable::NoProviderKey(id))?;
+            .map_err(|_: UnsealError| UnsealableError::NoProviderKey(id))?;
         if services.vault.is_current(sealed_secret) {
             return Ok(Attempt::Done(Some(false)));
         }
@@ -247,7 +247,7 @@ async fn reseal_provider(
 
 /// Seals the secrets of one subscription. Returns `false` if that was not needed, and `None` if the subscription
 /// was removed.
-async fn reseal_one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Option<bool>, Unsealable> {
+async fn reseal_one(services: &Services, tenant: Tenant, id: WebhookId) -> Result<Option<bool>, UnsealableError> {
     let plan = async |at: Timestamp| {
         let Some(subscription) = services.store.row::<Subscription>(tenant, id).await.map_err(Error::from)? else {
             return Ok(Attempt::Done(None));
@@ -269,8 +269,8 @@ fn reseal_subscription(
     services: &Services,
     tenant: Tenant,
     subscription: &Subscription,
-) -> Result<Option<(Vec<SealedSecret>, CustomHeaders)>, Unsealable> {
-    let no_key = |_: UnsealError| Unsealable::NoKey(subscription.id);
+) -> Result<Option<(Vec<SealedSecret>, CustomHeaders)>, UnsealableError> {
+    let no_key = |_: UnsealError| UnsealableError::NoKey(subscription.id);
     let owner = (tenant, subscription.id);
     let mut has_former = false;
     let mut new_secrets = Vec::new();

@@ -16,7 +16,7 @@ use candor_port_storage::copy::CopyTarget;
 use candor_port_storage::{Storage, StorageExt};
 use candor_service::context::vault::Vault;
 use candor_service::runtime::erasure;
-use candor_service::usecases::erasure_ledger::{self, Ledger, LedgerDifference, LedgerFailure};
+use candor_service::usecases::erasure_ledger::{self, Ledger, LedgerDifference, LedgerError};
 use candor_service::usecases::{employees, erasures, observations, operator};
 use candor_service::{RequestContext, ServiceSettings, Services};
 
@@ -278,7 +278,7 @@ async fn foreign_or_forged_ledger_changes_nothing() {
     let other_key = "k2:HxEbGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQAfHh0=";
     let other = services(Arc::clone(&restored_store), &backup.clock, other_key, 9);
     let failure = erasure_ledger::apply(&other, &backup.ledger, &[]).await.unwrap_err();
-    assert!(matches!(failure, LedgerFailure::UnsealedHold(_)), "{failure}");
+    assert!(matches!(failure, LedgerError::UnsealedHold(_)), "{failure}");
     let office = Office::open(restored_store, &backup.clock, backup.organization, 8);
     let person = backup.ledger.holds[0].employee_id;
     let text = erasure_ledger::to_text(&backup.ledger).unwrap();
@@ -289,7 +289,7 @@ async fn foreign_or_forged_ledger_changes_nothing() {
             text.replace(line, &line.replace(&person.to_string(), &backup.hired_and_erased.to_string()));
         let ledger = erasure_ledger::parse(&forged_text).unwrap();
         let failure = erasure_ledger::apply(&office.services, &ledger, &[]).await.unwrap_err();
-        assert!(matches!(failure, LedgerFailure::UnsealedHold(_)), "{time}: {failure}");
+        assert!(matches!(failure, LedgerError::UnsealedHold(_)), "{time}: {failure}");
     }
     let elsewhere = OrganizationId::from_bytes([9; 16]).to_string();
     let ledger = erasure_ledger::parse(&text.replace(&backup.organization.to_string(), &elsewhere)).unwrap();
@@ -297,7 +297,7 @@ async fn foreign_or_forged_ledger_changes_nothing() {
         erasure_ledger::apply(&office.services, &ledger, &[]).await.map(drop),
         erasure_ledger::compare(&office.services, &ledger).await.map(drop),
     ] {
-        assert!(matches!(result, Err(LedgerFailure::OtherDatabase)), "{result:?}");
+        assert!(matches!(result, Err(LedgerError::OtherDatabase)), "{result:?}");
     }
     for (pair, state) in backup.pairs.iter().zip(&backup.states) {
         let person = office.services.store.row::<Employee>(office.tenant, pair.person).await.unwrap().unwrap();

@@ -50,8 +50,7 @@ impl<'a> DeliveryQueue<'a> {
         self.create(&json!({"url": url, "event_types": [CREATED]}))
     }
 
-    /// Subscribes a receiver that gets only what [`fill`](Self::fill) queues: its filter names a person who does not
-    /// exist.
+    /// Subscribes a receiver that gets only what [`fill`](Self::fill) queues: its filter names no stored person.
     pub(super) fn subscribe_to_filled(&self, url: &str) -> Result<Subscription> {
         let filter = json!({"employee_id": ["emp_00000000000000000000000000"]});
         self.create(&json!({"url": url, "event_types": [CREATED], "filter": filter}))

@@ -3,7 +3,7 @@
 use super::super::tests::{NOW, body, caller, codes, holder, key, record, secret, set};
 use super::super::{Holder, generate_code, read_code};
 use super::*;
-use crate::access::{AllowedNetworks, BoundPerson, Environment, PermissionDenied};
+use crate::access::{AllowedNetworks, BoundPerson, Environment, PermissionError};
 use crate::id::EmployeeId;
 use crate::people::Role;
 use Permission::{ObservationsRead, ObservationsWrite, WebhooksRead};
@@ -82,7 +82,7 @@ fn read_only_link_has_no_write_scope() {
 #[test]
 fn link_grants_no_more_than_its_granter_has() {
     let few = caller(set(&[ObservationsRead]), AccessLevel::Standard);
-    let cannot_grant = Err(DomainError::Denied(PermissionDenied::CannotGrant));
+    let cannot_grant = Err(DomainError::Denied(PermissionError::CannotGrant));
     assert_eq!(link(r#"{"scopes":["observations:write"]}"#, &few), cannot_grant);
     assert_eq!(link(r#"{"scopes":["observations:read"],"access_level":"admin"}"#, &few), cannot_grant);
     assert!(link(r#"{"scopes":["observations:read"]}"#, &few).is_ok());
@@ -172,7 +172,7 @@ fn link_has_the_networks_of_its_granter_or_narrower_ones() {
     assert_eq!(narrow.allowed_networks, networks(&["10.1.0.0/16"]));
     for wider in ["[]", r#"["11.0.0.0/8"]"#, r#"["10.0.0.0/7"]"#] {
         let error = request(&format!(r#","allowed_networks":{wider}"#)).unwrap_err();
-        assert_eq!(error, DomainError::Denied(PermissionDenied::CannotGrant), "{wider}");
+        assert_eq!(error, DomainError::Denied(PermissionError::CannotGrant), "{wider}");
     }
 }
 

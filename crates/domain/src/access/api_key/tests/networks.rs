@@ -22,7 +22,7 @@ fn granted_networks_lie_inside_those_of_the_granter() {
     for (own, granted, allowed) in table {
         let allowed_networks = networks(granted);
         let granter = Caller { allowed_networks: networks(own), ..caller(Permissions::ALL, AccessLevel::Admin) };
-        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionDenied::CannotGrant));
+        let expected_error = (!allowed).then_some(DomainError::Denied(PermissionError::CannotGrant));
         let name = format!("{own:?} grants {granted:?}");
         let draft = Draft {
             allowed_networks: allowed_networks.clone(),

@@ -5,7 +5,7 @@ use candor_domain::id::ConnectorId;
 use candor_domain::people::Connector;
 use candor_domain::people::connector::Sync;
 use candor_domain::time::Timestamp;
-use candor_people_csv::{Report, UnreadableFile};
+use candor_people_csv::{CsvFileError, Report};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 
 use super::Upload;
@@ -71,7 +71,7 @@ pub(super) async fn record_refused(
     services: &Services,
     context: &RequestContext,
     connector: Option<&str>,
-    why: &UnreadableFile,
+    why: &CsvFileError,
 ) {
     let may_act = context.caller.require_admin(AdminContext::Settings).is_ok() && context.authorize().is_ok();
     let Some(id) = connector.and_then(|text| text.parse().ok()).filter(|_| may_act) else { return };
@@ -88,7 +88,7 @@ async fn try_to_note(
     services: &Services,
     context: &RequestContext,
     id: ConnectorId,
-    why: &UnreadableFile,
+    why: &CsvFileError,
 ) -> Result<(), Error> {
     let plan = async |at: Timestamp| {
         Ok(match record_sync(services, context, id, why.sync(at), at).await? {
