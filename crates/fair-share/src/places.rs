@@ -9,7 +9,7 @@ use candor_domain::id::OrganizationId;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use candor_port_storage::{SlowCause, StorageError, TooSlowError};
+use candor_port_storage::{SlowListError, StorageError, TooSlowError};
 
 /// Limits for unindexed reads of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Places {
             Some(SlowReadPermit { _share: share, _place: place })
         };
         let slot = if self.share == 0 { None } else { timeout(self.wait, slot_of_share).await.ok().flatten() };
-        slot.ok_or_else(|| TooSlowError { cause: SlowCause::NoPlace, conditions: conditions.to_vec() }.into())
+        slot.ok_or_else(|| TooSlowError { cause: SlowListError::NoPlace, conditions: conditions.to_vec() }.into())
     }
 
     fn share(&self, owner: OrganizationId) -> Arc<Semaphore> {
@@ -114,7 +114,7 @@ mod tests {
         assert!(places.take(test_data, &[]).await.is_err(), "both data sets have one share");
         let error = places.take(tenant(1), &conditions).await.unwrap_err();
         let StorageError::TooSlow(error) = error else { panic!("{error}") };
-        assert_eq!(error, TooSlowError { cause: SlowCause::NoPlace, conditions: conditions.to_vec() });
+        assert_eq!(error, TooSlowError { cause: SlowListError::NoPlace, conditions: conditions.to_vec() });
         let others = [places.take(tenant(2), &[]).await.unwrap(), places.take(tenant(3), &[]).await.unwrap()];
         assert!(places.take(tenant(4), &[]).await.is_err(), "all slots are taken");
         drop(slots);

@@ -35,7 +35,7 @@ pub enum StorageError {
 #[error("cannot complete {}: {cause}", describe_list(conditions))]
 pub struct TooSlowError {
     /// Cause of the abort.
-    pub cause: SlowCause,
+    pub cause: SlowListError,
     /// Parameters that the client should narrow, such as `filter[type]`. Empty if only the caller's
     /// permissions make the list slow.
     pub conditions: Vec<String>,
@@ -50,7 +50,7 @@ fn describe_list(conditions: &[String]) -> String {
 
 /// Cause of an aborted slow list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SlowCause {
+pub enum SlowListError {
     /// The deadline of the read passed.
     #[error("the read took too long")]
     OutOfTime,

@@ -21,6 +21,6 @@ pub mod upkeep;
 pub use candor_tables::{Row, Unique, Version, Versioned};
 pub use change::{ChangeSet, CommitError, Committed, ExpediteDelivery, ReportingLineChange, Require, Write};
 pub use check::CommitCondition;
-pub use error::{SlowCause, StorageError, TooSlowError};
+pub use error::{SlowListError, StorageError, TooSlowError};
 pub use read::StorageExt;
 pub use store::{Storage, StoredReplay};

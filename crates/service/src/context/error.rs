@@ -7,7 +7,7 @@ use candor_domain::refusal::DomainError;
 use candor_domain::scim::ProvisioningError;
 use candor_fair_share::TooMuchWaitsError;
 use candor_port_clock::RandomnessError;
-use candor_port_storage::{SlowCause, StorageError, TooSlowError};
+use candor_port_storage::{SlowListError, StorageError, TooSlowError};
 use candor_scim::ScimError;
 
 /// Error of a use case.
@@ -101,8 +101,8 @@ fn advice(slow: &TooSlowError) -> String {
         _ => format!("No index answers {conditions} together in this order"),
     };
     let cause = match slow.cause {
-        SlowCause::OutOfTime => "reading took too long",
-        SlowCause::NoPlace => "other slow requests of the organization are still running",
+        SlowListError::OutOfTime => "reading took too long",
+        SlowListError::NoPlace => "other slow requests of the organization are still running",
     };
     if let ["group_by" | "window"] = slow.conditions.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         return format!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use candor_domain::access::Tenant;
 use candor_fair_share::{Places, SlowReadPermit, SlowReads};
 use candor_port_storage::error::Read;
-use candor_port_storage::{SlowCause, TooSlowError};
+use candor_port_storage::{SlowListError, TooSlowError};
 use candor_tables::flat::CellReader;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
@@ -85,7 +85,8 @@ impl PostgresStore {
     ) -> Read<()> {
         let SlowReadLimits { limits, places } = &self.slow;
         let place = places.take(tenant, conditions).await?;
-        let out_of_time = || TooSlowError { cause: SlowCause::OutOfTime, conditions: conditions.to_vec() }.into();
+        let out_of_time =
+            || TooSlowError { cause: SlowListError::OutOfTime, conditions: conditions.to_vec() }.into();
         if limits.deadline.is_zero() {
             return Err(out_of_time());
         }

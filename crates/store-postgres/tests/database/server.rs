@@ -14,7 +14,7 @@ use candor_port_storage::store::{FeedPage, History};
 use candor_port_storage::upkeep::Upkeep;
 use candor_port_storage::{ChangeSet, CommitError, Write};
 use candor_port_storage::{Row, StorageExt, Version};
-use candor_port_storage::{SlowCause, Storage, StorageError, TooSlowError};
+use candor_port_storage::{SlowListError, Storage, StorageError, TooSlowError};
 use candor_store_postgres::{ConnectError, PostgresOptions, PostgresStore};
 use candor_store_testkit::Fixtures;
 use candor_tables::rows;
@@ -214,7 +214,7 @@ async fn list_by_type(store: &PostgresStore, tenant: Tenant) -> Result<(), Stora
 }
 
 /// Returns the cause for which a list of one type was refused.
-fn cause(found: Result<(), StorageError>) -> SlowCause {
+fn cause(found: Result<(), StorageError>) -> SlowListError {
     let Err(StorageError::TooSlow(TooSlowError { cause, conditions })) = found else { panic!("{found:?}") };
     assert_eq!(conditions, ["filter[type]"]);
     cause
@@ -237,7 +237,7 @@ async fn slow_list_has_its_own_slot() {
 
     assert_eq!(
         cause(list_by_type(&store, tenant).await),
-        SlowCause::NoPlace,
+        SlowListError::NoPlace,
         "the share of the organization is taken"
     );
     store.commit(tenant, with_event(&fixtures)).await.unwrap();
@@ -257,7 +257,7 @@ async fn slow_list_ends_at_its_deadline_and_frees_its_slot() {
     let (other, tenant) = (support::client(database.url()).await, Fixtures::new(9).tenant());
     other.batch_execute("BEGIN; LOCK TABLE observations IN ACCESS EXCLUSIVE MODE").await.unwrap();
     for _ in 0..3 {
-        assert_eq!(cause(list_by_type(&store, tenant).await), SlowCause::OutOfTime);
+        assert_eq!(cause(list_by_type(&store, tenant).await), SlowListError::OutOfTime);
     }
     other.batch_execute("COMMIT").await.unwrap();
 }

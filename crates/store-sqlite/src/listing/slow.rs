@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use candor_domain::access::Tenant;
 use candor_fair_share::{Places, SlowReads};
-use candor_port_storage::{SlowCause, StorageError, TooSlowError};
+use candor_port_storage::{SlowListError, StorageError, TooSlowError};
 use candor_tables::access_path::{AccessPath, unanswered_parameters};
 use candor_tables::listing::Listing;
 
@@ -78,6 +78,6 @@ impl SqliteStore {
             Ok(limited_rows)
         };
         let slow_result = readers::ask(reads, Some(tenant), work).await?;
-        slow_result.unwrap_or_else(|| Err(TooSlowError { cause: SlowCause::OutOfTime, conditions }.into()))
+        slow_result.unwrap_or_else(|| Err(TooSlowError { cause: SlowListError::OutOfTime, conditions }.into()))
     }
 }

@@ -9,7 +9,7 @@ use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::visibility::Viewer;
 use candor_fair_share::SlowReads;
 use candor_port_storage::StorageExt;
-use candor_port_storage::{SlowCause, StorageError, TooSlowError};
+use candor_port_storage::{SlowListError, StorageError, TooSlowError};
 use candor_store_testkit::Fixtures;
 use candor_tables::rows;
 
@@ -29,7 +29,7 @@ fn store(slow_reads: SlowReads) -> (SqliteStore, tempfile::TempDir) {
     (SqliteStore::open(&options).unwrap(), folder)
 }
 
-fn too_slow(cause: SlowCause, condition: &str) -> TooSlowError {
+fn too_slow(cause: SlowListError, condition: &str) -> TooSlowError {
     TooSlowError { cause, conditions: vec![condition.to_owned()] }
 }
 
@@ -65,7 +65,7 @@ async fn slow_read_limit_of_a_tenant_does_not_block_another() {
     tokio::task::spawn_blocking(move || has_begun.recv().unwrap()).await.unwrap();
     let error = list_by_type(&store, tenant).await.unwrap_err();
     let StorageError::TooSlow(error) = error else { panic!("{error}") };
-    assert_eq!(error, too_slow(SlowCause::NoPlace, "filter[type]"));
+    assert_eq!(error, too_slow(SlowListError::NoPlace, "filter[type]"));
     list_by_type(&store, other).await.unwrap();
     let all = store
         .page(
@@ -92,7 +92,7 @@ async fn slow_read_ends_at_its_deadline_and_frees_its_slot() {
         let read = |db: &mut crate::sql::Db| db.number(Sql::new(ENDLESS));
         let error = store.slowly(make.tenant(), vec!["filter[x]".to_owned()], read).await.unwrap_err();
         let StorageError::TooSlow(error) = error else { panic!("{error}") };
-        assert_eq!(error, too_slow(SlowCause::OutOfTime, "filter[x]"));
+        assert_eq!(error, too_slow(SlowListError::OutOfTime, "filter[x]"));
     }
 }
 

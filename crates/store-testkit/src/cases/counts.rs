@@ -10,7 +10,7 @@ use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Params};
 use candor_domain::visibility::{RestrictedResource, Viewer};
 use candor_fair_share::SlowReads;
-use candor_port_storage::{Row, SlowCause, StorageError, StorageExt, TooSlowError, Write};
+use candor_port_storage::{Row, SlowListError, StorageError, StorageExt, TooSlowError, Write};
 use candor_tables::counts::{CountedGroups, GROUP_BY};
 use candor_tables::flat::{SqlValue, Type as ColumnType};
 use candor_tables::rows;
@@ -169,5 +169,5 @@ async fn counts_need_a_slot(world: CaseContext) {
     let error =
         counts(&world, &observation::Filter::default(), Viewer::Everything, &[ObservationGroup::Type], 1).await;
     let Err(StorageError::TooSlow(slow)) = error else { panic!("{error:?}") };
-    assert_eq!(slow, TooSlowError { cause: SlowCause::NoPlace, conditions: vec![GROUP_BY.to_owned()] });
+    assert_eq!(slow, TooSlowError { cause: SlowListError::NoPlace, conditions: vec![GROUP_BY.to_owned()] });
 }

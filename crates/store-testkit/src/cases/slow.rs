@@ -15,7 +15,7 @@ use candor_domain::visibility::Viewer;
 use candor_domain::webhook::DeliveryFilter;
 use candor_fair_share::SlowReads;
 use candor_port_storage::StorageExt;
-use candor_port_storage::{SlowCause, StorageError, TooSlowError};
+use candor_port_storage::{SlowListError, StorageError, TooSlowError};
 use candor_tables::rows;
 
 use crate::Case;
@@ -130,7 +130,7 @@ async fn quick_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> V
     ]
 }
 
-fn assert_all_given_up(results: Vec<ListResult>, cause: SlowCause) {
+fn assert_all_given_up(results: Vec<ListResult>, cause: SlowListError) {
     for (what, found, conditions) in results {
         let Err(StorageError::TooSlow(found)) = found else { panic!("{what}: {found:?}") };
         let conditions = conditions.iter().map(|condition| (*condition).to_owned()).collect();
@@ -145,14 +145,14 @@ fn assert_all_read(results: Vec<ListResult>) {
 }
 
 async fn only_unindexed_lists_need_a_slot(world: CaseContext) {
-    assert_all_given_up(slow_lists(&world).await, SlowCause::NoPlace);
+    assert_all_given_up(slow_lists(&world).await, SlowListError::NoPlace);
     assert_all_read(quick_lists(&world).await);
 }
 
 async fn slow_read_ends_at_its_deadline(world: CaseContext) {
-    assert_all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
+    assert_all_given_up(slow_lists(&world).await, SlowListError::OutOfTime);
     assert_all_read(quick_lists(&world).await);
-    assert_all_given_up(slow_lists(&world).await, SlowCause::OutOfTime);
+    assert_all_given_up(slow_lists(&world).await, SlowListError::OutOfTime);
 }
 
 async fn slow_read_succeeds_within_its_deadline(world: CaseContext) {
