@@ -77,8 +77,8 @@ impl Service {
     fn execute(&self, arguments: &[&str]) -> Outcome<serde_json::Value> {
         let mut command = command_in(&self.binary, &self.folder);
         command.envs(self.settings.iter().map(|(name, value)| (name, value)));
-        let answer = output(command.args(arguments).arg("--json"))?;
-        Ok(serde_json::from_str(&answer)?)
+        let response = output(command.args(arguments).arg("--json"))?;
+        Ok(serde_json::from_str(&response)?)
     }
 
     /// Returns the response to a GET, which must have status 200.
@@ -150,8 +150,8 @@ pub(crate) struct Key {
 }
 
 /// Returns a text member of an answer.
-fn member(answer: &serde_json::Value, name: &str) -> Outcome<String> {
-    Ok(answer[name].as_str().ok_or_else(|| format!("no {name} in {answer}"))?.to_owned())
+fn member(response: &serde_json::Value, name: &str) -> Outcome<String> {
+    Ok(response[name].as_str().ok_or_else(|| format!("no {name} in {response}"))?.to_owned())
 }
 
 /// Returns a command that runs the binary in this folder, without inherited `CANDOR_` variables.

@@ -67,13 +67,15 @@ pub async fn run(check: ConnectorCheck, output: Output) -> Result<(), CommandErr
     let provider = Provider::new(&account)?;
     let mut steps = vec![
         provider.step("GET", "/Users?startIndex=1&count=2", None, first_page).await,
-        provider.step("GET", &by_user_name(&unknown), None, |answer| matches(answer, 0)).await,
+        provider.step("GET", &by_user_name(&unknown), None, |response| matches(response, 0)).await,
         provider
-            .step("GET", &format!("/Users?filter=externalId eq \"{unknown}\""), None, |answer| matches(answer, 0))
+            .step("GET", &format!("/Users?filter=externalId eq \"{unknown}\""), None, |response| {
+                matches(response, 0)
+            })
             .await,
         provider.step("GET", "/ServiceProviderConfig", None, offers_patch).await,
         provider.step("GET", "/Schemas", None, list).await,
-        provider.step("GET", &format!("/Users/{unknown}"), None, |answer| has_status(answer, 404)).await,
+        provider.step("GET", &format!("/Users/{unknown}"), None, |response| has_status(response, 404)).await,
     ];
     if check.write {
         provider.write(&unknown, &mut steps).await;
@@ -130,10 +132,10 @@ impl Provider {
         body: Option<&Value>,
         judge: impl Fn(&ServiceResponse) -> Result<(), String>,
     ) -> Step {
-        self.step_with_answer(method, path, body, judge).await.0
+        self.step_with_response(method, path, body, judge).await.0
     }
 
-    async fn step_with_answer(
+    async fn step_with_response(
         &self,
         method: &str,
         path: &str,
@@ -144,9 +146,9 @@ impl Provider {
         let request = format!("{method} {path}");
         match self.send(&verb, path, body).await {
             Err(problem) => (Step { request, problem: Some(problem) }, Value::Null),
-            Ok(answer) => {
-                let problem = scim_form(&answer).and_then(|()| judge(&answer)).err();
-                (Step { request, problem }, answer.body)
+            Ok(response) => {
+                let problem = scim_form(&response).and_then(|()| judge(&response)).err();
+                (Step { request, problem }, response.body)
             }
         }
     }
@@ -158,20 +160,20 @@ impl Provider {
             "name": {"givenName": "Candor", "familyName": "Check"},
             "emails": [{"value": user_name(name), "type": "work", "primary": true}],
         });
-        let was_created = |answer: &ServiceResponse| has_status(answer, 201);
-        let (step, body) = self.step_with_answer("POST", "/Users", Some(&user), was_created).await;
+        let was_created = |response: &ServiceResponse| has_status(response, 201);
+        let (step, body) = self.step_with_response("POST", "/Users", Some(&user), was_created).await;
         let is_created = step.problem.is_none();
         steps.push(step);
         let Some(id) = body["id"].as_str().filter(|_| is_created) else { return };
         let path = format!("/Users/{id}");
         let deactivation =
             json!({"schemas": [PATCH], "Operations": [{"op": "Replace", "path": "active", "value": "False"}]});
-        steps.push(self.step("POST", "/Users", Some(&user), |answer| has_status(answer, 409)).await);
-        steps.push(self.step("GET", &by_user_name(name), None, |answer| matches(answer, 1)).await);
-        steps.push(self.step("PATCH", &path, Some(&deactivation), |answer| is_active(answer, false)).await);
-        steps.push(self.step("PUT", &path, Some(&user), |answer| is_active(answer, true)).await);
-        steps.push(self.step("DELETE", &path, None, |answer| has_status(answer, 204)).await);
-        steps.push(self.step("GET", &path, None, |answer| has_status(answer, 404)).await);
+        steps.push(self.step("POST", "/Users", Some(&user), |response| has_status(response, 409)).await);
+        steps.push(self.step("GET", &by_user_name(name), None, |response| matches(response, 1)).await);
+        steps.push(self.step("PATCH", &path, Some(&deactivation), |response| is_active(response, false)).await);
+        steps.push(self.step("PUT", &path, Some(&user), |response| is_active(response, true)).await);
+        steps.push(self.step("DELETE", &path, None, |response| has_status(response, 204)).await);
+        steps.push(self.step("GET", &path, None, |response| has_status(response, 404)).await);
     }
 }
 
@@ -185,8 +187,8 @@ fn by_user_name(name: &str) -> String {
 }
 
 /// Checks the media type of a response with a body, and the form of an error.
-fn scim_form(answer: &ServiceResponse) -> Result<(), String> {
-    let ServiceResponse { status, media_type, body } = answer;
+fn scim_form(response: &ServiceResponse) -> Result<(), String> {
+    let ServiceResponse { status, media_type, body } = response;
     if *status != 204 && !media_type.starts_with(SCIM) {
         return Err(format!("status {status}: the media type is {media_type:?} instead of {SCIM}"));
     }
@@ -199,45 +201,45 @@ fn scim_form(answer: &ServiceResponse) -> Result<(), String> {
     Err(format!("status {status}: the body is not an error of SCIM with this status as text"))
 }
 
-fn has_status(answer: &ServiceResponse, wanted: u16) -> Result<(), String> {
-    if answer.status == wanted {
+fn has_status(response: &ServiceResponse, wanted: u16) -> Result<(), String> {
+    if response.status == wanted {
         return Ok(());
     }
-    let detail = answer.body["detail"].as_str().unwrap_or("no detail");
-    Err(format!("status {} instead of {wanted}: {detail}", answer.status))
+    let detail = response.body["detail"].as_str().unwrap_or("no detail");
+    Err(format!("status {} instead of {wanted}: {detail}", response.status))
 }
 
-fn list(answer: &ServiceResponse) -> Result<(), String> {
-    has_status(answer, 200)?;
-    let is_list = answer.body["schemas"] == json!([LIST]) && answer.body["totalResults"].is_u64();
+fn list(response: &ServiceResponse) -> Result<(), String> {
+    has_status(response, 200)?;
+    let is_list = response.body["schemas"] == json!([LIST]) && response.body["totalResults"].is_u64();
     if is_list { Ok(()) } else { Err("the body is not a ListResponse with a number in totalResults".to_owned()) }
 }
 
-fn first_page(answer: &ServiceResponse) -> Result<(), String> {
-    list(answer)?;
-    let total = answer.body["totalResults"].as_u64().unwrap_or_default();
-    let row_count = answer.body["Resources"].as_array().map_or(0, Vec::len);
+fn first_page(response: &ServiceResponse) -> Result<(), String> {
+    list(response)?;
+    let total = response.body["totalResults"].as_u64().unwrap_or_default();
+    let row_count = response.body["Resources"].as_array().map_or(0, Vec::len);
     match usize::try_from(total.min(2)) {
         Ok(wanted) if wanted == row_count => Ok(()),
         _ => Err(format!("a page of 2 has {row_count} people instead of {}, of {total} in total", total.min(2))),
     }
 }
 
-fn matches(answer: &ServiceResponse, wanted: u64) -> Result<(), String> {
-    list(answer)?;
-    let total = &answer.body["totalResults"];
+fn matches(response: &ServiceResponse, wanted: u64) -> Result<(), String> {
+    list(response)?;
+    let total = &response.body["totalResults"];
     if *total == wanted { Ok(()) } else { Err(format!("the filter matches {total} people instead of {wanted}")) }
 }
 
-fn offers_patch(answer: &ServiceResponse) -> Result<(), String> {
-    has_status(answer, 200)?;
-    let is_offered = answer.body["patch"]["supported"] == true;
+fn offers_patch(response: &ServiceResponse) -> Result<(), String> {
+    has_status(response, 200)?;
+    let is_offered = response.body["patch"]["supported"] == true;
     if is_offered { Ok(()) } else { Err("patch.supported is not true".to_owned()) }
 }
 
-fn is_active(answer: &ServiceResponse, wanted: bool) -> Result<(), String> {
-    has_status(answer, 200)?;
-    let active = &answer.body["active"];
+fn is_active(response: &ServiceResponse, wanted: bool) -> Result<(), String> {
+    has_status(response, 200)?;
+    let active = &response.body["active"];
     if *active == wanted { Ok(()) } else { Err(format!("active is {active} instead of {wanted}")) }
 }
 
@@ -245,12 +247,12 @@ fn is_active(answer: &ServiceResponse, wanted: bool) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn answer(status: u16, body: Value) -> ServiceResponse {
+    fn response(status: u16, body: Value) -> ServiceResponse {
         ServiceResponse { status, media_type: format!("{SCIM};charset=utf-8"), body }
     }
 
     fn page(total: u64, shown: usize) -> ServiceResponse {
-        answer(200, json!({"schemas": [LIST], "totalResults": total, "Resources": vec![json!({}); shown]}))
+        response(200, json!({"schemas": [LIST], "totalResults": total, "Resources": vec![json!({}); shown]}))
     }
 
     #[test]
@@ -259,20 +261,20 @@ mod tests {
             assert_eq!(first_page(&page(total, shown)).is_ok(), is_good, "{shown} of {total}");
         }
         assert!(matches(&page(0, 0), 0).is_ok() && matches(&page(1, 1), 0).is_err());
-        assert!(list(&answer(200, json!({"schemas": [LIST], "totalResults": "1"}))).is_err());
+        assert!(list(&response(200, json!({"schemas": [LIST], "totalResults": "1"}))).is_err());
     }
 
     #[test]
     fn response_in_another_form_is_refused() {
-        let plain = ServiceResponse { media_type: "application/json".to_owned(), ..answer(200, Value::Null) };
+        let plain = ServiceResponse { media_type: "application/json".to_owned(), ..response(200, Value::Null) };
         assert!(scim_form(&plain).is_err());
-        assert!(scim_form(&ServiceResponse { media_type: String::new(), ..answer(204, Value::Null) }).is_ok());
-        let error = has_status(&answer(401, json!({"detail": "The key is revoked."})), 200).unwrap_err();
+        assert!(scim_form(&ServiceResponse { media_type: String::new(), ..response(204, Value::Null) }).is_ok());
+        let error = has_status(&response(401, json!({"detail": "The key is revoked."})), 200).unwrap_err();
         assert_eq!(error, "status 401 instead of 200: The key is revoked.");
-        assert!(is_active(&answer(200, json!({"active": "False"})), false).is_err());
-        let number = answer(404, json!({"schemas": [ERROR], "status": 404}));
-        let text = answer(404, json!({"schemas": [ERROR], "status": "404"}));
+        assert!(is_active(&response(200, json!({"active": "False"})), false).is_err());
+        let number = response(404, json!({"schemas": [ERROR], "status": 404}));
+        let text = response(404, json!({"schemas": [ERROR], "status": "404"}));
         assert!(scim_form(&number).is_err() && scim_form(&text).is_ok());
-        assert!(offers_patch(&answer(200, json!({"patch": {"supported": true}}))).is_ok());
+        assert!(offers_patch(&response(200, json!({"patch": {"supported": true}}))).is_ok());
     }
 }

@@ -103,12 +103,12 @@ pub fn finish_attempt(
     let AttemptResponse { status, duration_ms, outcome, .. } = answered;
     let settlement = job.settle(id, url, answered, &settings.schedule, times);
     let delta = job.health(outcome, settlement.entry.status, times.1);
-    let answer = ReceiverResponse {
+    let response = ReceiverResponse {
         answered: status > 0,
         acknowledged: outcome == AttemptOutcome::Acknowledged,
         took: Duration::from_millis(duration_ms.into()),
     };
-    (DeliveryResult { job, result: AttemptResult::Settled(Box::new(settlement)), delta: Some(delta) }, answer)
+    (DeliveryResult { job, result: AttemptResult::Settled(Box::new(settlement)), delta: Some(delta) }, response)
 }
 
 impl DeliveryResult {

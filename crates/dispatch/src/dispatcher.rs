@@ -179,8 +179,8 @@ impl<M> Dispatcher<M> {
     /// Handles the end of an attempt.
     pub fn handle_attempt_ended(&mut self, place: QueuePlace, job: &Job, ending: AttemptEnd) {
         match ending {
-            AttemptEnd::Finished(finished, answer) => {
-                self.queues.release_slot(place, answer);
+            AttemptEnd::Finished(finished, response) => {
+                self.queues.release_slot(place, response);
                 self.outcomes.add(*finished);
                 self.wakes.records = true;
             }

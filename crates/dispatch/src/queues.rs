@@ -291,25 +291,25 @@ impl<T> SubscriptionQueues<T> {
         state.attempts < width && self.shares.may_begin(owner, state.pace.is_quick())
     }
 
-    /// Ends an attempt whose result is to be recorded. `answer` is `None` if no request was sent.
-    pub(crate) fn release_slot(&mut self, place: QueuePlace, answer: Option<ReceiverResponse>) {
+    /// Ends an attempt whose result is to be recorded. `response` is `None` if no request was sent.
+    pub(crate) fn release_slot(&mut self, place: QueuePlace, response: Option<ReceiverResponse>) {
         self.unrecorded += 1;
-        self.release_without_effect(place, answer);
+        self.release_without_effect(place, response);
     }
 
     /// Ends an attempt without a result.
     pub(crate) fn release_without_effect(
         &mut self,
         QueuePlace { queue, round, number }: QueuePlace,
-        answer: Option<ReceiverResponse>,
+        response: Option<ReceiverResponse>,
     ) {
         self.change(queue, |state| {
             state.attempts = state.attempts.saturating_sub(1);
             if let Some(rate) = &mut state.rate {
                 rate.end(number);
             }
-            if let Some(answer) = answer {
-                state.pace.learn(round, answer);
+            if let Some(response) = response {
+                state.pace.learn(round, response);
             }
         });
         self.tidy();

@@ -49,12 +49,12 @@ fn fail(machine: &mut Dispatcher<()>, count: u128, now: Now) {
         };
         let id = DeliveryId::from_ulid(attempt.item.job.event_id.ulid());
         let times = (now.wall, now.wall);
-        let (finished, answer) =
+        let (finished, receiver_response) =
             finish_attempt(&Settings::default(), attempt.item.job, (id, String::new()), response, times);
         machine.handle_attempt_ended(
             attempt.place,
             &attempt.item.job,
-            AttemptEnd::Finished(Box::new(finished), Some(answer)),
+            AttemptEnd::Finished(Box::new(finished), Some(receiver_response)),
         );
     }
 }
@@ -298,16 +298,16 @@ fn claim_first_job(machine: &mut Dispatcher<()>, now: Now, before_response: impl
 fn job_is_given_back_if_a_record_overtakes_its_claim() {
     let mut machine = machine();
     fail(&mut machine, 1, at(0));
-    let record_answer = |machine: &mut Dispatcher<()>| {
+    let record_response = |machine: &mut Dispatcher<()>| {
         let batch = machine.next_batch().unwrap();
         assert_eq!(batch.call().0.len(), 1);
         machine.handle_recorded(batch, RecordOutcome::default(), at(31_001));
     };
     // The lease of the attempt has expired, and the store records its result after the claim. The same happens to
     // the result that gives the delivery back.
-    claim_first_job(&mut machine, at(31_000), record_answer);
-    claim_first_job(&mut machine, at(31_050), record_answer);
-    record_answer(&mut machine);
+    claim_first_job(&mut machine, at(31_000), record_response);
+    claim_first_job(&mut machine, at(31_050), record_response);
+    record_response(&mut machine);
     assert_eq!(machine.held_count(), 0);
 }
 

@@ -11,8 +11,8 @@ const REFUSALS: &str = "candor_rate_limit_refusals_total";
 const NOT_READING: &str = "candor_http_connections_not_reading_total";
 const TURNED_AWAY: &str = "candor_http_connections_refused_total";
 const FORWARDED_UNREADABLE: &str = "candor_forwarded_header_unreadable_total";
-const ANSWERS_REFUSED: &str = "candor_http_answers_refused_total";
-const ANSWER_BYTES: &str = "candor_http_answer_bytes_in_flight";
+const RESPONSES_REFUSED: &str = "candor_http_answers_refused_total";
+const RESPONSE_BYTES: &str = "candor_http_answer_bytes_in_flight";
 const BODIES_REFUSED: &str = "candor_http_bodies_refused_total";
 const BODY_BYTES: &str = "candor_http_body_bytes_in_flight";
 
@@ -20,7 +20,7 @@ const BODY_BYTES: &str = "candor_http_body_bytes_in_flight";
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CountedBytes {
     /// Unsent answers.
-    Answers,
+    Responses,
     /// Bodies of requests that are not answered yet.
     Bodies,
 }
@@ -33,13 +33,13 @@ pub(crate) const LOGOUT: &str = "logout";
 
 /// Registers all counters with fixed labels, so that each is exported before its first count.
 pub(crate) fn register(quotas: impl IntoIterator<Item = &'static str>) {
-    for name in [NOT_READING, TURNED_AWAY, FORWARDED_UNREADABLE, ANSWERS_REFUSED, BODIES_REFUSED] {
+    for name in [NOT_READING, TURNED_AWAY, FORWARDED_UNREADABLE, RESPONSES_REFUSED, BODIES_REFUSED] {
         counter!(name).increment(0);
     }
     for quota in quotas {
         counter!(REFUSALS, "quota" => quota).increment(0);
     }
-    bytes_held(CountedBytes::Answers, 0);
+    bytes_held(CountedBytes::Responses, 0);
     bytes_held(CountedBytes::Bodies, 0);
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn forwarded_header_unreadable() {
 /// Counts a request that was refused because the budget of unsent answers or of bodies is used up.
 pub(crate) fn bytes_refused(of: CountedBytes) {
     let name = match of {
-        CountedBytes::Answers => ANSWERS_REFUSED,
+        CountedBytes::Responses => RESPONSES_REFUSED,
         CountedBytes::Bodies => BODIES_REFUSED,
     };
     counter!(name).increment(1);
@@ -61,7 +61,7 @@ pub(crate) fn bytes_refused(of: CountedBytes) {
 #[expect(clippy::cast_precision_loss, reason = "a gauge is a float, and bytes of memory are far below 2^53")]
 pub(crate) fn bytes_held(of: CountedBytes, bytes: usize) {
     let name = match of {
-        CountedBytes::Answers => ANSWER_BYTES,
+        CountedBytes::Responses => RESPONSE_BYTES,
         CountedBytes::Bodies => BODY_BYTES,
     };
     gauge!(name).set(bytes as f64);

@@ -21,7 +21,7 @@ use crate::{body, form};
 /// Default time limit of a request: lookup, connection, sending, and the whole response.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// Maximum number of bytes of one response: 256 KiB of a document, its head, and the frames of TLS and HTTP/2.
-const ANSWER_BYTES: u64 = 384 * 1024;
+const RESPONSE_BYTES: u64 = 384 * 1024;
 
 /// Settings of an [`IdentityClient`].
 #[derive(Debug, Clone)]
@@ -138,7 +138,7 @@ impl IdentityClient {
         let (_, mut connection) = self.inner.dialer.open(url, &addresses, deadline).await.map_err(failure)?;
         let (method, headers, body) = (&request.method, &request.headers, &request.body);
         let outbound = OutboundRequest { method, url, headers, body };
-        let response = connection.exchange(outbound, ANSWER_BYTES).await;
+        let response = connection.exchange(outbound, RESPONSE_BYTES).await;
         let response = response.map_err(|error| failure(error.reason().into()))?;
         let (head, body) = response.into_parts();
         if head.status.is_redirection() {

@@ -23,7 +23,7 @@ use crate::server::RedisServer;
 const CONNECT: Duration = Duration::from_secs(1);
 /// Longest wait for a response, so that requests do not pile up behind a server that hangs. Callers give up much
 /// earlier.
-const ANSWER: Duration = Duration::from_secs(1);
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Longest time that sent data may stay unacknowledged (TCP) before the connection counts as broken.
 const UNCONFIRMED: Duration = Duration::from_secs(2);
 /// Maximum number of requests in the send buffer; a busy process has as many in flight.
@@ -110,7 +110,7 @@ fn connection(client: &Client) -> Result<ConnectionManager, RedisError> {
     let config = ConnectionManagerConfig::new()
         .set_number_of_retries(0)
         .set_connection_timeout(Some(CONNECT))
-        .set_response_timeout(Some(ANSWER))
+        .set_response_timeout(Some(RESPONSE_TIMEOUT))
         .set_pipeline_buffer_size(WAITING);
     ConnectionManager::new_lazy_with_config(client.clone(), config)
 }

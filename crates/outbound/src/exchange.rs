@@ -60,15 +60,15 @@ impl Connection {
     pub async fn exchange(
         &mut self,
         request: OutboundRequest<'_>,
-        answer_bytes: u64,
+        response_bytes: u64,
     ) -> Result<Response<Incoming>, NoResponse> {
         let response = match &mut self.wire {
             Wire::One(sender) => {
-                self.allowance.expect_answer(answer_bytes);
+                self.allowance.expect_answer(response_bytes);
                 sender.try_send_request(http1_request(request)?).await
             }
             Wire::Many(sender) => {
-                self.allowance.expect_another(answer_bytes);
+                self.allowance.expect_another(response_bytes);
                 let uri = request.url[..Position::AfterQuery].parse();
                 sender.try_send_request(http_request(uri, request)?).await
             }

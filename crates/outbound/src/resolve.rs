@@ -66,19 +66,19 @@ impl Resolver {
             return Err(Verdict::NotHttps);
         }
         let port = url.port_or_known_default().ok_or(Verdict::NotHttps)?;
-        let answers = match url.host() {
+        let responses = match url.host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
             Some(Host::Ipv6(address)) => vec![IpAddr::V6(address)],
             Some(Host::Domain(name)) => self.look_up(name).await?,
             None => return Err(Verdict::Unresolvable),
         };
-        if !secure && !answers.iter().all(|address| self.policy.trusts(organization, *address)) {
+        if !secure && !responses.iter().all(|address| self.policy.trusts(organization, *address)) {
             return Err(Verdict::NotHttps);
         }
-        if !answers.iter().all(|address| self.policy.allows(organization, *address)) {
+        if !responses.iter().all(|address| self.policy.allows(organization, *address)) {
             return Err(Verdict::Private);
         }
-        Ok(answers.into_iter().take(MAX_DIALED).map(|address| SocketAddr::new(address, port)).collect())
+        Ok(responses.into_iter().take(MAX_DIALED).map(|address| SocketAddr::new(address, port)).collect())
     }
 
     async fn look_up(&self, name: &str) -> Result<Vec<IpAddr>, Verdict> {
@@ -87,11 +87,11 @@ impl Resolver {
             // A search list must not turn a public name into a private one.
             name.set_fqdn(true);
         }
-        let answers: Vec<IpAddr> = match self.names.lookup_ip(name).await {
+        let responses: Vec<IpAddr> = match self.names.lookup_ip(name).await {
             Ok(found) => found.iter().collect(),
             Err(_) => vec![],
         };
-        if answers.is_empty() { Err(Verdict::Unresolvable) } else { Ok(answers) }
+        if responses.is_empty() { Err(Verdict::Unresolvable) } else { Ok(responses) }
     }
 }
 

@@ -149,11 +149,11 @@ impl SqliteStore {
             return Ok(());
         }
         let source = self.source.clone();
-        let (answer, answered) = tokio::sync::oneshot::channel();
-        let work = move || drop(answer.send(connection::checkpoint::truncate(&source)));
+        let (result_sender, result_receiver) = tokio::sync::oneshot::channel();
+        let work = move || drop(result_sender.send(connection::checkpoint::truncate(&source)));
         let thread = Builder::new().name("candor-truncate".to_owned()).spawn(work);
         thread.map_err(|error| StorageError::Unavailable(format!("cannot start a thread: {error}")))?;
-        answered
+        result_receiver
             .await
             .map_err(|_| StorageError::Failed("a defect ended the truncation of the write-ahead log".to_owned()))?
     }

@@ -141,15 +141,15 @@ impl<S: Storage + ?Sized> Faulty<S> {
     async fn run_call<T, E>(
         &self,
         call: FaultyCall,
-        answer: impl Future<Output = Result<T, E>> + Send,
+        result: impl Future<Output = Result<T, E>> + Send,
     ) -> Result<T, E>
     where
         E: From<StorageError>,
     {
         match self.next(call) {
-            None => answer.await,
+            None => result.await,
             Some(Fault::Before) => Err(unavailable()),
-            Some(Fault::After) => answer.await.and_then(|_| Err(unavailable())),
+            Some(Fault::After) => result.await.and_then(|_| Err(unavailable())),
             Some(Fault::Hang) => std::future::pending().await,
         }
     }

@@ -5,9 +5,9 @@
 //! are not followed, and proxies are not used. Only the head of the response matters; at most 4 KiB of the body are
 //! read to keep the connection.
 
-mod answer;
 mod drains;
 mod pool;
+mod response;
 mod send;
 
 pub use candor_outbound::{HostNames, SetupError};

@@ -22,15 +22,15 @@ use rustls::pki_types::CertificateDer;
 use tokio::time::{Instant, timeout, timeout_at};
 use url::Url;
 
-use crate::answer::drain;
 use crate::drains::Drains;
 use crate::pool::{Key, Pool};
+use crate::response::drain;
 
 /// Longest check of a subscription's URL. A name server that takes longer counts as not knowing the host.
 const JUDGE_WITHIN: Duration = Duration::from_secs(5);
 /// Maximum number of bytes of one response: informational responses before it, its head, and the part of the body that
 /// is read.
-const ANSWER_BYTES: u64 = 64 * 1024;
+const RESPONSE_BYTES: u64 = 64 * 1024;
 /// Longest wait for a connection to be ready for another request after a response.
 const READY_WITHIN: Duration = Duration::from_secs(1);
 
@@ -176,7 +176,7 @@ impl Sender {
         let key = Key::new(url, address);
         let mut guard = SharedGuard { pool: &self.inner.pool, key: &key, shared: connection.is_shared() };
         let request = OutboundRequest { method: &Method::POST, url, headers, body };
-        let response = connection.exchange(request, ANSWER_BYTES).await?;
+        let response = connection.exchange(request, RESPONSE_BYTES).await?;
         guard.shared = false;
         drop(guard);
         Ok(ResponseHead { response, key, connection })

@@ -15,7 +15,7 @@ pub enum ClaimCall {
 
 /// A response about the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ClaimAnswer {
+pub enum ClaimResponse {
     /// The resource with this id was created.
     Created(String),
     /// The resource with this id has the value: a conflict, or a replay.
@@ -43,38 +43,38 @@ pub struct Claim;
 
 impl Model for Claim {
     type Call = ClaimCall;
-    type Answer = ClaimAnswer;
+    type Response = ClaimResponse;
     type State = ClaimState;
 
-    fn apply(state: &ClaimState, call: &ClaimCall, answer: Option<&ClaimAnswer>) -> Option<ClaimState> {
+    fn apply(state: &ClaimState, call: &ClaimCall, response: Option<&ClaimResponse>) -> Option<ClaimState> {
         let held_by = |id: &String| ClaimState::Held(Some(id.clone()));
-        match (call, answer) {
-            (ClaimCall::Create, Some(ClaimAnswer::Created(id))) => is_free(state).then(|| held_by(id)),
-            (ClaimCall::Create, Some(ClaimAnswer::Taken(id))) => is_holder(state, id).then(|| held_by(id)),
+        match (call, response) {
+            (ClaimCall::Create, Some(ClaimResponse::Created(id))) => is_free(state).then(|| held_by(id)),
+            (ClaimCall::Create, Some(ClaimResponse::Taken(id))) => is_holder(state, id).then(|| held_by(id)),
             (ClaimCall::Create, None) => is_free(state).then_some(ClaimState::Held(None)),
-            (ClaimCall::Release(id), Some(ClaimAnswer::Released) | None) => match state {
+            (ClaimCall::Release(id), Some(ClaimResponse::Released) | None) => match state {
                 ClaimState::Held(Some(holder)) if holder == id => Some(ClaimState::Free),
                 ClaimState::Unknown | ClaimState::Free | ClaimState::Held(_) => Some(state.clone()),
             },
-            (ClaimCall::Look, Some(ClaimAnswer::Holders(ids))) => match ids.as_slice() {
+            (ClaimCall::Look, Some(ClaimResponse::Holders(ids))) => match ids.as_slice() {
                 [] => is_free(state).then_some(ClaimState::Free),
                 [id] => is_holder(state, id).then(|| held_by(id)),
                 [_, _, ..] => None,
             },
-            (ClaimCall::Create, Some(ClaimAnswer::Released | ClaimAnswer::Holders(_)))
+            (ClaimCall::Create, Some(ClaimResponse::Released | ClaimResponse::Holders(_)))
             | (
                 ClaimCall::Release(_),
-                Some(ClaimAnswer::Created(_) | ClaimAnswer::Taken(_) | ClaimAnswer::Holders(_)),
+                Some(ClaimResponse::Created(_) | ClaimResponse::Taken(_) | ClaimResponse::Holders(_)),
             )
             | (
                 ClaimCall::Look,
-                Some(ClaimAnswer::Created(_) | ClaimAnswer::Taken(_) | ClaimAnswer::Released) | None,
+                Some(ClaimResponse::Created(_) | ClaimResponse::Taken(_) | ClaimResponse::Released) | None,
             ) => None,
         }
     }
 
-    fn has_effect(call: &ClaimCall, answer: Option<&ClaimAnswer>) -> bool {
-        !matches!(call, ClaimCall::Look) && !matches!(answer, Some(ClaimAnswer::Taken(_)))
+    fn has_effect(call: &ClaimCall, response: Option<&ClaimResponse>) -> bool {
+        !matches!(call, ClaimCall::Look) && !matches!(response, Some(ClaimResponse::Taken(_)))
     }
 
     fn unknown_state(_: &ClaimState) -> ClaimState {
@@ -105,20 +105,20 @@ mod tests {
     }
 
     fn created(client: usize, ticks: [u64; 2], id: &str) -> OperationOf<Claim> {
-        ended(client, ticks, ClaimCall::Create, ClaimAnswer::Created(id.to_owned()))
+        ended(client, ticks, ClaimCall::Create, ClaimResponse::Created(id.to_owned()))
     }
 
     fn taken(client: usize, ticks: [u64; 2], id: &str) -> OperationOf<Claim> {
-        ended(client, ticks, ClaimCall::Create, ClaimAnswer::Taken(id.to_owned()))
+        ended(client, ticks, ClaimCall::Create, ClaimResponse::Taken(id.to_owned()))
     }
 
     fn released(client: usize, ticks: [u64; 2], id: &str) -> OperationOf<Claim> {
-        ended(client, ticks, ClaimCall::Release(id.to_owned()), ClaimAnswer::Released)
+        ended(client, ticks, ClaimCall::Release(id.to_owned()), ClaimResponse::Released)
     }
 
     fn looked(client: usize, ticks: [u64; 2], ids: &[&str]) -> OperationOf<Claim> {
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-        ended(client, ticks, ClaimCall::Look, ClaimAnswer::Holders(ids))
+        ended(client, ticks, ClaimCall::Look, ClaimResponse::Holders(ids))
     }
 
     #[test]

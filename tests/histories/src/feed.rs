@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::{OperationOf, Register, RegisterAnswer, RegisterCall};
+use crate::{OperationOf, Register, RegisterCall, RegisterResponse};
 
 /// A contradiction between the events of a resource and the history of its clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub fn check_feed(history: &[OperationOf<Register>], events: &[[u64; 2]]) -> Res
             RegisterCall::Write { field, value, .. } => {
                 let mut fields = pair[0];
                 fields[field] = value;
-                fields == pair[1] && operation.answer != Some(RegisterAnswer::Stale)
+                fields == pair[1] && operation.response != Some(RegisterResponse::Stale)
             }
             RegisterCall::Read(_) => false,
         };
@@ -52,7 +52,7 @@ fn check_times(
 ) -> Result<(), Box<FeedProblem>> {
     let mut ticks = Vec::new();
     for operation in history {
-        let Some(RegisterAnswer::Content(content)) = &operation.answer else { continue };
+        let Some(RegisterResponse::Content(content)) = &operation.response else { continue };
         let Some(position) = positions.get(&content.fields) else {
             return Err(Box::new(FeedProblem::Missing(operation.clone())));
         };
@@ -83,11 +83,11 @@ mod tests {
 
     fn writes(ticks: [u64; 2], value: u64, fields: [u64; 2]) -> OperationOf<Register> {
         let call = RegisterCall::Write { field: 0, value, tag: None };
-        ended(0, ticks, call, RegisterAnswer::Content(Content { tag: value, fields }))
+        ended(0, ticks, call, RegisterResponse::Content(Content { tag: value, fields }))
     }
 
     fn reads(ticks: [u64; 2], fields: [u64; 2]) -> OperationOf<Register> {
-        ended(1, ticks, RegisterCall::Read(None), RegisterAnswer::Content(Content { tag: 1, fields }))
+        ended(1, ticks, RegisterCall::Read(None), RegisterResponse::Content(Content { tag: 1, fields }))
     }
 
     #[test]

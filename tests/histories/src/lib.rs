@@ -14,12 +14,12 @@ mod tree;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-pub use claim::{Claim, ClaimAnswer, ClaimCall, ClaimState};
+pub use claim::{Claim, ClaimCall, ClaimResponse, ClaimState};
 pub use feed::{FeedProblem, check_feed};
 pub use order::{Verdict, find_order};
 pub use part::{Part, find_smallest_part};
-pub use register::{Content, Register, RegisterAnswer, RegisterCall, RegisterState};
-pub use tree::{Line, Tree, TreeAnswer, TreeCall};
+pub use register::{Content, Register, RegisterCall, RegisterResponse, RegisterState};
+pub use tree::{Line, Tree, TreeCall, TreeResponse};
 
 /// Tick at which an operation with an unknown result ends: it may take effect at any time after its beginning, or never.
 pub const NEVER: u64 = u64::MAX;
@@ -36,27 +36,27 @@ pub struct Operation<C, A> {
     /// Request.
     pub call: C,
     /// Response. `None` if the result is unknown.
-    pub answer: Option<A>,
+    pub response: Option<A>,
 }
 
 /// An operation on an object of a model.
-pub type OperationOf<M> = Operation<<M as Model>::Call, <M as Model>::Answer>;
+pub type OperationOf<M> = Operation<<M as Model>::Call, <M as Model>::Response>;
 
 /// Behaviour of an object under single operations.
 pub trait Model {
     /// Requests of clients.
     type Call: Debug + Clone;
     /// Responses.
-    type Answer: Debug + Clone;
+    type Response: Debug + Clone;
     /// State of the object between two operations.
     type State: Debug + Clone + Eq + Hash;
 
     /// Returns the state after an operation, or `None` if the object in this state does not give this answer. An
     /// unknown answer is any answer with an effect.
-    fn apply(state: &Self::State, call: &Self::Call, answer: Option<&Self::Answer>) -> Option<Self::State>;
+    fn apply(state: &Self::State, call: &Self::Call, response: Option<&Self::Response>) -> Option<Self::State>;
 
     /// Returns `true` if the operation may change the state.
-    fn has_effect(call: &Self::Call, answer: Option<&Self::Answer>) -> bool;
+    fn has_effect(call: &Self::Call, response: Option<&Self::Response>) -> bool;
 
     /// Returns the state of which nothing is known, in which the object may give each answer that some state gives.
     fn unknown_state(state: &Self::State) -> Self::State;
@@ -67,12 +67,12 @@ mod examples {
     use super::{NEVER, Operation};
 
     /// Returns an operation that ended with an answer.
-    pub(crate) fn ended<C, A>(client: usize, ticks: [u64; 2], call: C, answer: A) -> Operation<C, A> {
-        Operation { client, began: ticks[0], ended: ticks[1], call, answer: Some(answer) }
+    pub(crate) fn ended<C, A>(client: usize, ticks: [u64; 2], call: C, response: A) -> Operation<C, A> {
+        Operation { client, began: ticks[0], ended: ticks[1], call, response: Some(response) }
     }
 
     /// Returns an operation with an unknown result.
     pub(crate) fn unknown<C, A>(client: usize, began: u64, call: C) -> Operation<C, A> {
-        Operation { client, began, ended: NEVER, call, answer: None }
+        Operation { client, began, ended: NEVER, call, response: None }
     }
 }

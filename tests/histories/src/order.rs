@@ -54,11 +54,11 @@ struct Step<S> {
 pub fn find_order<M: Model>(history: &[OperationOf<M>], start: &M::State) -> Verdict {
     // A read without an answer says nothing.
     let mut by_start: Vec<usize> = (0..history.len())
-        .filter(|at| history[*at].answer.is_some() || M::has_effect(&history[*at].call, None))
+        .filter(|at| history[*at].response.is_some() || M::has_effect(&history[*at].call, None))
         .collect();
     by_start.sort_by_key(|at| history[*at].began);
     let mut placed_positions = Positions(vec![0; history.len().div_ceil(64)]);
-    let mut missing = history.iter().filter(|operation| operation.answer.is_some()).count();
+    let mut missing = history.iter().filter(|operation| operation.response.is_some()).count();
     let mut configurations = HashSet::new();
     let mut order = Vec::with_capacity(history.len());
     let mut steps = vec![Step {
@@ -71,12 +71,12 @@ pub fn find_order<M: Model>(history: &[OperationOf<M>], start: &M::State) -> Ver
             steps.pop();
             if let Some(position) = order.pop() {
                 placed_positions.toggle(position);
-                missing += usize::from(history[position].answer.is_some());
+                missing += usize::from(history[position].response.is_some());
             }
             continue;
         };
         let operation = &history[position];
-        let Some(state) = M::apply(&step.state, &operation.call, operation.answer.as_ref()) else { continue };
+        let Some(state) = M::apply(&step.state, &operation.call, operation.response.as_ref()) else { continue };
         placed_positions.toggle(position);
         if !configurations.insert((placed_positions.clone(), state.clone())) {
             placed_positions.toggle(position);
@@ -86,7 +86,7 @@ pub fn find_order<M: Model>(history: &[OperationOf<M>], start: &M::State) -> Ver
             return Verdict::Undecided;
         }
         order.push(position);
-        missing -= usize::from(operation.answer.is_some());
+        missing -= usize::from(operation.response.is_some());
         let candidates = find_candidates::<M>(history, &by_start, &placed_positions);
         steps.push(Step { state, candidates });
     }

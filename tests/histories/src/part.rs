@@ -35,7 +35,7 @@ pub fn find_smallest_part<M: Model>(history: &[OperationOf<M>], start: &M::State
     while position < operations.len() {
         let mut rest = operations.clone();
         let operation = rest.remove(position);
-        let is_removable = !M::has_effect(&operation.call, operation.answer.as_ref());
+        let is_removable = !M::has_effect(&operation.call, operation.response.as_ref());
         if is_removable && is_inexplicable::<M>(&rest, &start) {
             operations = rest;
         } else {
@@ -60,7 +60,7 @@ fn up_to<M: Model>(history: &[OperationOf<M>], tick: u64) -> Vec<OperationOf<M>>
     let mut part: Vec<_> = history.iter().filter(|operation| operation.began <= tick).cloned().collect();
     for operation in part.iter_mut().filter(|operation| operation.ended > tick) {
         operation.ended = NEVER;
-        operation.answer = None;
+        operation.response = None;
     }
     part
 }

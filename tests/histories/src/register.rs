@@ -32,7 +32,7 @@ pub enum RegisterCall {
 
 /// A response of the resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RegisterAnswer {
+pub enum RegisterResponse {
     /// 200 with the content.
     Content(Content),
     /// 304: the resource has the tag of the request.
@@ -59,39 +59,39 @@ pub struct Register;
 
 impl Model for Register {
     type Call = RegisterCall;
-    type Answer = RegisterAnswer;
+    type Response = RegisterResponse;
     type State = RegisterState;
 
     fn apply(
         state: &RegisterState,
         call: &RegisterCall,
-        answer: Option<&RegisterAnswer>,
+        response: Option<&RegisterResponse>,
     ) -> Option<RegisterState> {
-        match (call, answer) {
-            (RegisterCall::Read(tag), Some(RegisterAnswer::Content(content))) => {
+        match (call, response) {
+            (RegisterCall::Read(tag), Some(RegisterResponse::Content(content))) => {
                 let is_right = *tag != Some(content.tag) && shows(state, *content);
                 is_right.then_some(RegisterState::Shown(*content))
             }
-            (RegisterCall::Read(Some(tag)), Some(RegisterAnswer::Unchanged)) => {
+            (RegisterCall::Read(Some(tag)), Some(RegisterResponse::Unchanged)) => {
                 (has_tag(state, *tag) != Some(false)).then_some(*state)
             }
-            (RegisterCall::Write { tag: Some(tag), .. }, Some(RegisterAnswer::Stale)) => {
+            (RegisterCall::Write { tag: Some(tag), .. }, Some(RegisterResponse::Stale)) => {
                 (has_tag(state, *tag) != Some(true)).then_some(*state)
             }
-            (RegisterCall::Write { field, value, tag }, Some(RegisterAnswer::Content(content))) => {
+            (RegisterCall::Write { field, value, tag }, Some(RegisterResponse::Content(content))) => {
                 let is_right = content.fields[*field] == *value
                     && Some(content.tag) != *tag
                     && write(state, *field, *value, *tag).is_some_and(|next| shows(&next, *content));
                 is_right.then_some(RegisterState::Shown(*content))
             }
             (RegisterCall::Write { field, value, tag }, None) => write(state, *field, *value, *tag),
-            (RegisterCall::Read(_), Some(RegisterAnswer::Unchanged | RegisterAnswer::Stale) | None)
-            | (RegisterCall::Write { .. }, Some(RegisterAnswer::Unchanged | RegisterAnswer::Stale)) => None,
+            (RegisterCall::Read(_), Some(RegisterResponse::Unchanged | RegisterResponse::Stale) | None)
+            | (RegisterCall::Write { .. }, Some(RegisterResponse::Unchanged | RegisterResponse::Stale)) => None,
         }
     }
 
-    fn has_effect(call: &RegisterCall, answer: Option<&RegisterAnswer>) -> bool {
-        matches!(call, RegisterCall::Write { .. }) && !matches!(answer, Some(RegisterAnswer::Stale))
+    fn has_effect(call: &RegisterCall, response: Option<&RegisterResponse>) -> bool {
+        matches!(call, RegisterCall::Write { .. }) && !matches!(response, Some(RegisterResponse::Stale))
     }
 
     fn unknown_state(_: &RegisterState) -> RegisterState {
@@ -145,8 +145,8 @@ mod tests {
         RegisterCall::Write { field, value, tag }
     }
 
-    const fn shown(tag: u64, fields: [u64; 2]) -> RegisterAnswer {
-        RegisterAnswer::Content(Content { tag, fields })
+    const fn shown(tag: u64, fields: [u64; 2]) -> RegisterResponse {
+        RegisterResponse::Content(Content { tag, fields })
     }
 
     fn is_explained(history: &[OperationOf<Register>]) -> bool {
@@ -161,10 +161,10 @@ mod tests {
     fn concurrent_history_with_unknown_results_is_explained() {
         let history = [
             ended(0, [1, 6], writes(0, 7, Some(1)), shown(2, [7, 0])),
-            ended(1, [2, 5], writes(0, 8, Some(1)), RegisterAnswer::Stale),
+            ended(1, [2, 5], writes(0, 8, Some(1)), RegisterResponse::Stale),
             unknown(2, 3, writes(1, 9, None)),
             unknown(3, 4, writes(0, 5, Some(1))),
-            ended(0, [7, 8], RegisterCall::Read(Some(2)), RegisterAnswer::Unchanged),
+            ended(0, [7, 8], RegisterCall::Read(Some(2)), RegisterResponse::Unchanged),
             ended(1, [9, 12], writes(0, 6, None), shown(4, [6, 9])),
             ended(0, [10, 11], RegisterCall::Read(None), shown(3, [7, 9])),
             unknown(0, 13, RegisterCall::Read(None)),
@@ -193,7 +193,7 @@ mod tests {
         let read = |ticks| ended(1, ticks, RegisterCall::Read(None), shown(1, [0, 0]));
         assert!(!is_explained(&[write_of_7.clone(), read([3, 4])]));
         assert!(is_explained(&[ended(0, [1, 4], writes(0, 7, Some(1)), shown(2, [7, 0])), read([2, 3])]));
-        let not_modified = ended(1, [3, 4], RegisterCall::Read(Some(1)), RegisterAnswer::Unchanged);
+        let not_modified = ended(1, [3, 4], RegisterCall::Read(Some(1)), RegisterResponse::Unchanged);
         assert!(!is_explained(&[write_of_7, not_modified]));
     }
 
@@ -224,13 +224,13 @@ mod tests {
         assert!(!is_explained(&behind_an_unknown_write));
         let not_modified_after_it = [
             unknown(0, 1, writes(0, 7, Some(1))),
-            ended(1, [2, 3], RegisterCall::Read(Some(1)), RegisterAnswer::Unchanged),
-            ended(1, [4, 5], writes(0, 8, Some(1)), RegisterAnswer::Stale),
-            ended(1, [6, 7], RegisterCall::Read(Some(1)), RegisterAnswer::Unchanged),
+            ended(1, [2, 3], RegisterCall::Read(Some(1)), RegisterResponse::Unchanged),
+            ended(1, [4, 5], writes(0, 8, Some(1)), RegisterResponse::Stale),
+            ended(1, [6, 7], RegisterCall::Read(Some(1)), RegisterResponse::Unchanged),
         ];
         assert!(!is_explained(&not_modified_after_it));
         assert!(is_explained(&not_modified_after_it[..3]));
-        let refused_write = ended(0, [1, 2], writes(0, 7, Some(1)), RegisterAnswer::Stale);
+        let refused_write = ended(0, [1, 2], writes(0, 7, Some(1)), RegisterResponse::Stale);
         assert!(!is_explained(&[refused_write]));
     }
 

@@ -20,7 +20,7 @@ pub enum TreeCall {
 
 /// A response about a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TreeAnswer {
+pub enum TreeResponse {
     /// The person has the new manager.
     Moved,
     /// The move would close a cycle.
@@ -38,29 +38,29 @@ pub struct Tree;
 
 impl Model for Tree {
     type Call = TreeCall;
-    type Answer = TreeAnswer;
+    type Response = TreeResponse;
     type State = Vec<Line>;
 
-    fn apply(state: &Vec<Line>, call: &TreeCall, answer: Option<&TreeAnswer>) -> Option<Vec<Line>> {
-        match (call, answer) {
-            (TreeCall::Move { person, manager, mark }, Some(TreeAnswer::Moved) | None) => {
+    fn apply(state: &Vec<Line>, call: &TreeCall, response: Option<&TreeResponse>) -> Option<Vec<Line>> {
+        match (call, response) {
+            (TreeCall::Move { person, manager, mark }, Some(TreeResponse::Moved) | None) => {
                 let is_right = has_cycle(state, *person, *manager) != Some(true);
                 is_right.then(|| with_line(state, *person, (*manager, *mark)))
             }
-            (TreeCall::Move { person, manager, .. }, Some(TreeAnswer::Refused)) => {
+            (TreeCall::Move { person, manager, .. }, Some(TreeResponse::Refused)) => {
                 (has_cycle(state, *person, *manager) != Some(false)).then(|| state.clone())
             }
-            (TreeCall::Read(person), Some(TreeAnswer::Shown(manager, mark))) => {
+            (TreeCall::Read(person), Some(TreeResponse::Shown(manager, mark))) => {
                 let line = (*manager, *mark);
                 state[*person].is_none_or(|known| known == line).then(|| with_line(state, *person, line))
             }
-            (TreeCall::Move { .. }, Some(TreeAnswer::Shown(..)))
-            | (TreeCall::Read(_), Some(TreeAnswer::Moved | TreeAnswer::Refused) | None) => None,
+            (TreeCall::Move { .. }, Some(TreeResponse::Shown(..)))
+            | (TreeCall::Read(_), Some(TreeResponse::Moved | TreeResponse::Refused) | None) => None,
         }
     }
 
-    fn has_effect(call: &TreeCall, answer: Option<&TreeAnswer>) -> bool {
-        matches!(call, TreeCall::Move { .. }) && !matches!(answer, Some(TreeAnswer::Refused))
+    fn has_effect(call: &TreeCall, response: Option<&TreeResponse>) -> bool {
+        matches!(call, TreeCall::Move { .. }) && !matches!(response, Some(TreeResponse::Refused))
     }
 
     fn unknown_state(state: &Vec<Line>) -> Vec<Line> {
@@ -109,11 +109,11 @@ mod tests {
     #[test]
     fn concurrent_moves_with_unknown_results_are_explained() {
         let history = [
-            ended(0, [1, 6], moves(0, 1, 10), TreeAnswer::Refused),
-            ended(1, [2, 5], moves(1, 2, 20), TreeAnswer::Moved),
+            ended(0, [1, 6], moves(0, 1, 10), TreeResponse::Refused),
+            ended(1, [2, 5], moves(1, 2, 20), TreeResponse::Moved),
             unknown(2, 3, moves(2, 0, 30)),
-            ended(0, [7, 8], TreeCall::Read(2), TreeAnswer::Shown(Some(0), 30)),
-            ended(1, [9, 10], TreeCall::Read(0), TreeAnswer::Shown(None, 0)),
+            ended(0, [7, 8], TreeCall::Read(2), TreeResponse::Shown(Some(0), 30)),
+            ended(1, [9, 10], TreeCall::Read(0), TreeResponse::Shown(None, 0)),
             unknown(2, 11, moves(1, 0, 40)),
         ];
         assert!(is_explained(&history));
@@ -122,8 +122,8 @@ mod tests {
     #[test]
     fn cycle_of_two_moves_is_found() {
         let history = [
-            ended(0, [1, 3], moves(0, 1, 10), TreeAnswer::Moved),
-            ended(1, [2, 4], moves(1, 0, 20), TreeAnswer::Moved),
+            ended(0, [1, 3], moves(0, 1, 10), TreeResponse::Moved),
+            ended(1, [2, 4], moves(1, 0, 20), TreeResponse::Moved),
         ];
         assert!(!is_explained(&history));
         let part = find_smallest_part::<Tree>(&history, &start());
@@ -132,14 +132,14 @@ mod tests {
 
     #[test]
     fn refusal_without_a_cycle_is_found() {
-        assert!(!is_explained(&[ended(0, [1, 3], moves(0, 1, 10), TreeAnswer::Refused)]));
+        assert!(!is_explained(&[ended(0, [1, 3], moves(0, 1, 10), TreeResponse::Refused)]));
     }
 
     #[test]
     fn lost_move_is_found() {
         let history = [
-            ended(0, [1, 2], moves(0, 1, 10), TreeAnswer::Moved),
-            ended(1, [3, 4], TreeCall::Read(0), TreeAnswer::Shown(None, 0)),
+            ended(0, [1, 2], moves(0, 1, 10), TreeResponse::Moved),
+            ended(1, [3, 4], TreeCall::Read(0), TreeResponse::Shown(None, 0)),
         ];
         assert!(!is_explained(&history));
     }

@@ -36,9 +36,10 @@ impl Provider {
         address: &str,
     ) -> io::Result<Value> {
         let mut browser = Browser { service, address, cookie: String::new() };
-        let first_answer = browser.send("POST /v1/sign-in", Some(&json!({"identity_provider_id": provider})))?;
-        let request =
-            first_answer.body["url"].as_str().ok_or_else(|| io::Error::other(first_answer.body.to_string()))?;
+        let first_response = browser.send("POST /v1/sign-in", Some(&json!({"identity_provider_id": provider})))?;
+        let request = first_response.body["url"]
+            .as_str()
+            .ok_or_else(|| io::Error::other(first_response.body.to_string()))?;
         let callback = Url::parse(&self.authorize(request, subject)).map_err(io::Error::other)?;
         let callback = format!("GET {}?{}", callback.path(), callback.query().unwrap_or_default());
         let end = browser.send(&callback, None)?.location;

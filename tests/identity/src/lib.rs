@@ -115,11 +115,11 @@ impl Provider {
         let mut grants = self.grants.lock().unwrap_or_else(PoisonError::into_inner);
         let code = format!("code-{}", value("nonce"));
         grants.insert(code.clone(), self.sign("JWT", CLIENT_ID, &claims));
-        let answer = form_urlencoded::Serializer::new(String::new())
+        let response = form_urlencoded::Serializer::new(String::new())
             .append_pair("state", &value("state"))
             .append_pair("code", &code)
             .finish();
-        format!("{}?{answer}", value("redirect_uri"))
+        format!("{}?{response}", value("redirect_uri"))
     }
 
     #[expect(clippy::disallowed_methods, reason = "the service compares tokens with the time of the machine")]
@@ -151,9 +151,9 @@ impl Provider {
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
-        let answer = self.answer(request.split(' ').nth(1).unwrap_or_default(), &body);
+        let response = self.answer(request.split(' ').nth(1).unwrap_or_default(), &body);
         let (status, text) =
-            answer.map_or(("400 Bad Request", json!({"error": "invalid_grant"})), |json| ("200 OK", json));
+            response.map_or(("400 Bad Request", json!({"error": "invalid_grant"})), |json| ("200 OK", json));
         let text = text.to_string();
         let head = format!(
             "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",

@@ -93,13 +93,13 @@ impl Run {
         place: usize,
         turn: u64,
         order: &RateLeaseOrder,
-        answer: Option<RateLease>,
+        response: Option<RateLease>,
     ) {
         let Some(process) = &mut self.processes[place] else { return };
         let Some(job) = process.turns.get(&turn).map(|started| started.item.job) else { return };
         let now = process.now(self.now, self.clock_shift);
-        let result = match answer {
-            Some(answer) => process.machine.handle_rate_lease(order, answer, now),
+        let result = match response {
+            Some(response) => process.machine.handle_rate_lease(order, response, now),
             None => {
                 process.machine.rate_lease_failed(order);
                 self.promises.postpone((order.queue, job.event_id));

@@ -69,8 +69,8 @@ pub(crate) enum Step {
     Cut(Life),
     /// A call arrives at the store.
     Ask(Life, Box<Call>),
-    /// The answer of the store arrives.
-    Answer(Life, Box<Call>),
+    /// The reply of the store arrives.
+    Reply(Life, Box<Call>),
     /// A process has read the events of claimed deliveries.
     TakeIn(Life, Box<(ClaimOrder, Vec<Job>)>),
     /// A process looks up what an attempt needs.
@@ -206,14 +206,14 @@ impl Run {
                 }
             }
             Step::Ask(life, call) => self.ask(life, *call),
-            Step::Answer(life, call) if self.is_alive(life) => self.answer(life.place, *call),
+            Step::Reply(life, call) if self.is_alive(life) => self.answer(life.place, *call),
             Step::TakeIn(life, claimed) if self.is_alive(life) => self.take_in(life.place, claimed.0, claimed.1),
             Step::LookUp(life, turn) if self.is_alive(life) => self.look_up(life.place, turn),
             Step::Respond(life, turn, attempt) if self.is_alive(life) => {
                 self.handle_response(life.place, turn, attempt);
             }
             Step::Cut(life) if self.is_alive(life) => self.cut(life.place),
-            Step::Answer(..) | Step::TakeIn(..) | Step::LookUp(..) | Step::Respond(..) | Step::Cut(_) => {}
+            Step::Reply(..) | Step::TakeIn(..) | Step::LookUp(..) | Step::Respond(..) | Step::Cut(_) => {}
         }
     }
 

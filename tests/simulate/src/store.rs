@@ -92,12 +92,12 @@ impl Run {
             }
             Call::Record(record, _) => {
                 let record_result = is_done.then(|| self.record(life.number, &record));
-                let answer = match (fault, record_result) {
+                let response = match (fault, record_result) {
                     (None, Some(outcome)) => Ok(outcome),
                     (Some(Fault::Refused), _) => Err(RecordRefusal::Unrecordable),
                     _ => Err(RecordRefusal::Unanswered),
                 };
-                Call::Record(record, answer)
+                Call::Record(record, response)
             }
             Call::Commit(commit, _) => {
                 let jobs = is_done.then(|| self.commit(&commit));
@@ -112,7 +112,7 @@ impl Run {
             }
         };
         let way = self.way();
-        self.after(way, Step::Answer(life, Box::new(call)));
+        self.after(way, Step::Reply(life, Box::new(call)));
     }
 
     fn claim(&mut self, order: &ClaimOrder) -> ClaimedJobs {
@@ -212,9 +212,9 @@ impl Run {
                 process.machine.claim_ended();
                 process.end_claim(false, now);
             }
-            Call::Record(_, answer) => {
+            Call::Record(_, response) => {
                 let Some(batch) = process.batch.take() else { return };
-                match answer {
+                match response {
                     Ok(recorded) => {
                         let to_disable = process.machine.handle_recorded(batch, recorded, own_now).to_disable;
                         self.disable(&to_disable);
@@ -230,7 +230,7 @@ impl Run {
                     }
                 }
             }
-            Call::RateLease(turn, order, answer) => return self.rate_leased(place, turn, &order, answer),
+            Call::RateLease(turn, order, response) => return self.rate_leased(place, turn, &order, response),
             Call::Commit(commit, jobs) => {
                 let waiting = |job| WaitingDelivery { job, message: (), resumed: false };
                 match (commit.lease, jobs) {

@@ -18,8 +18,8 @@ fn mode(file: &Path) -> u32 {
     fs::metadata(file).unwrap().permissions().mode() & 0o777
 }
 
-fn rows(answer: &Value, table: &str) -> u64 {
-    let tables = answer["tables"].as_array().unwrap();
+fn rows(response: &Value, table: &str) -> u64 {
+    let tables = response["tables"].as_array().unwrap();
     tables.iter().find(|entry| entry["name"] == table).unwrap()["rows"].as_u64().unwrap()
 }
 

@@ -138,7 +138,7 @@ fn cors_headers_are_sent_to_configured_origins_only() {
     let service = Service::serve(&place);
     let mut client = service.anonymous().unwrap();
     for (origin, allowed) in [("https://app.example.com", true), ("https://evil.example.com", false)] {
-        let answer = client.request("GET", "/v1/me", &[("Origin", origin)], None).unwrap();
-        assert_eq!(answer.header("access-control-allow-origin"), allowed.then_some(origin));
+        let response = client.request("GET", "/v1/me", &[("Origin", origin)], None).unwrap();
+        assert_eq!(response.header("access-control-allow-origin"), allowed.then_some(origin));
     }
 }

@@ -175,14 +175,14 @@ fn erase(client: &mut Client, receiver: &Receiver) {
 }
 
 /// Returns the answers to all lists and paths, without members that differ on every request.
-fn answers(client: &mut Client, paths: &[String]) -> Vec<(String, String)> {
+fn responses(client: &mut Client, paths: &[String]) -> Vec<(String, String)> {
     let paths = LISTS.iter().map(ToString::to_string).chain(paths.iter().cloned());
     let mut all = vec![];
     for path in paths {
-        let answer = client.get(&path).unwrap();
-        assert_eq!(answer.status, 200, "{path}: {}", answer.text());
+        let response = client.get(&path).unwrap();
+        assert_eq!(response.status, 200, "{path}: {}", response.text());
         // Cursors are sealed anew for each answer.
-        let mut body = answer.json();
+        let mut body = response.json();
         if let Some(it) = body.as_object_mut() {
             it.remove("next_cursor");
         }
@@ -250,13 +250,13 @@ fn service_continues_on_the_other_store_and_back_again() {
     let trust = ["identity", "trust", "--org", text(&organization["id"]), "--domain", DOMAIN];
     assert_eq!(candor(&first, &trust).code, Some(0));
     let service = Service::serve(&first);
-    let answers_before = answers(&mut service.client(&key), &paths);
+    let responses_before = responses(&mut service.client(&key), &paths);
     service.stop();
 
     let report_of_copy = run_copy(&first, &file(&first), &url);
     let service = Service::serve(&server);
     let mut client = service.client(&key);
-    assert_eq!(answers(&mut client, &paths), answers_before);
+    assert_eq!(responses(&mut client, &paths), responses_before);
     is_answered_again(&mut client);
     let refusal = candor(&server, &["copy", "--from", &url, "--to", &file(&last)]);
     assert!(refusal.code == Some(1) && refusal.stderr.contains("is in use"), "{}", refusal.stderr);

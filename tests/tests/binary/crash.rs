@@ -44,9 +44,9 @@ fn a_kill_loses_nothing(place: &Installation) {
 
 fn employee(client: &mut Client, round: usize) -> String {
     let body = json!({"email": format!("{round}@example.com"), "first_name": "A", "last_name": "B"});
-    let answer = client.post("/v1/employees", &body).unwrap();
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.json()["id"].as_str().unwrap().to_owned()
+    let response = client.post("/v1/employees", &body).unwrap();
+    assert_eq!(response.status, 201, "{}", response.text());
+    response.json()["id"].as_str().unwrap().to_owned()
 }
 
 fn body(employee: &str, text: &str) -> Value {
@@ -93,9 +93,9 @@ fn write_until_killed(
 /// retried.
 fn write(client: &mut Client, employee: &str, text: &str) -> std::io::Result<String> {
     let headers = [("Idempotency-Key", text)];
-    let answer = client.request("POST", "/v1/observations", &headers, Some(&body(employee, text)))?;
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    Ok(answer.json()["id"].as_str().unwrap().to_owned())
+    let response = client.request("POST", "/v1/observations", &headers, Some(&body(employee, text)))?;
+    assert_eq!(response.status, 201, "{}", response.text());
+    Ok(response.json()["id"].as_str().unwrap().to_owned())
 }
 
 /// Retries the unanswered writes, after which each write exists exactly once.

@@ -69,11 +69,11 @@ impl Writer {
     fn insist(&mut self, words: &str, refused: &AtomicUsize) -> String {
         let mut id = None;
         let is_acknowledged = wait_until(PATIENCE, || {
-            let answer = self.write(words);
-            if answer.status == 201 {
-                id = Some(text(&answer.json()["id"]));
+            let response = self.write(words);
+            if response.status == 201 {
+                id = Some(text(&response.json()["id"]));
             } else {
-                assert_unavailable(&answer);
+                assert_unavailable(&response);
                 refused.fetch_add(1, Ordering::SeqCst);
             }
             id.is_some()
@@ -84,11 +84,11 @@ impl Writer {
 }
 
 /// Asserts that the answer is a 503 with `Retry-After` (§7).
-fn assert_unavailable(answer: &Response) {
-    assert_eq!(answer.status, 503, "{}", answer.text());
-    assert_eq!(answer.json()["error"]["code"], "unavailable");
-    let seconds = answer.header("retry-after").and_then(|value| value.parse::<u32>().ok());
-    assert!(seconds.is_some_and(|value| value > 0), "{:?}", answer.headers);
+fn assert_unavailable(response: &Response) {
+    assert_eq!(response.status, 503, "{}", response.text());
+    assert_eq!(response.json()["error"]["code"], "unavailable");
+    let seconds = response.header("retry-after").and_then(|value| value.parse::<u32>().ok());
+    assert!(seconds.is_some_and(|value| value > 0), "{:?}", response.headers);
 }
 
 fn text(value: &Value) -> String {
@@ -132,12 +132,12 @@ impl Load {
     fn follow(&self, client: &mut Client) -> Vec<(String, String)> {
         let (mut followed, mut cursor) = (vec![], String::new());
         let complete = wait_until(PATIENCE, || {
-            let answer = client.get(&format!("{FEED}&limit=7{cursor}")).unwrap();
-            if answer.status != 200 {
-                assert_unavailable(&answer);
+            let response = client.get(&format!("{FEED}&limit=7{cursor}")).unwrap();
+            if response.status != 200 {
+                assert_unavailable(&response);
                 return false;
             }
-            let page = answer.json();
+            let page = response.json();
             followed.extend(page["data"].as_array().unwrap().iter().map(event_and_observation));
             cursor = format!("&cursor={}", text(&page["next_cursor"]));
             self.is_whole.load(Ordering::SeqCst) && followed.len() >= self.known.lock().unwrap().len()
@@ -243,7 +243,7 @@ fn in_doubt(reach: ChangeReach) {
             None
         }
     };
-    let answer = thread::scope(|scope| {
+    let response = thread::scope(|scope| {
         let writer = &mut writer;
         let writer_thread = scope.spawn(move || writer.write("in-doubt"));
         let waits = "SELECT EXISTS (SELECT 1 FROM pg_stat_activity WHERE wait_event = 'SyncRep' \
@@ -255,7 +255,7 @@ fn in_doubt(reach: ChangeReach) {
         test.pair.primary.kill().unwrap();
         writer_thread.join().unwrap()
     });
-    assert_unavailable(&answer);
+    assert_unavailable(&response);
     match sender {
         Some(process) => signal(process, "KILL"),
         None => test.pair.resume(),

@@ -39,8 +39,8 @@ fn worker_answers_health_checks_on_the_admin_listener() {
     let worker = Service::start(&place, &["serve", "--role", "worker", "--admin-listen", "127.0.0.1:0"]);
     let mut client = worker.admin().unwrap();
     for (path, status) in [("/livez", "alive"), ("/readyz", "ready")] {
-        let answer = client.get(path).unwrap();
-        assert_eq!((answer.status, answer.json()), (200, json!({"status": status})), "{path}");
+        let response = client.get(path).unwrap();
+        assert_eq!((response.status, response.json()), (200, json!({"status": status})), "{path}");
     }
     let elsewhere = client.get("/v1/me").unwrap();
     assert_eq!(
@@ -67,11 +67,11 @@ fn request_log_line_has_no_personal_data_and_no_secret() {
     let key = place.key("*", &["--admin"]).secret;
     let service = Service::start(&place, &["serve", "--log-format", "json"]);
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Hopper-Murray"});
-    let answer = service.client(&key).post("/v1/employees", &body).unwrap();
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let create_response = service.client(&key).post("/v1/employees", &body).unwrap();
+    assert_eq!(create_response.status, 201, "{}", create_response.text());
     let response = service.client(&key).get("/v1/employees?filter[email]=grace@example.com").unwrap();
     assert_eq!(response.status, 200);
-    let request = answer.header("x-request-id").unwrap().to_owned();
+    let request = create_response.header("x-request-id").unwrap().to_owned();
     let log = service.stop_and_read_log();
     let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let about = lines.iter().filter(|line| line.to_string().contains(&request)).collect::<Vec<_>>();
@@ -164,8 +164,8 @@ fn logged_at(level: &str) -> Vec<String> {
     let body = json!({"email": "grace@example.com", "first_name": "Grace", "last_name": "Hopper"});
     let response = service.client(&key).get("/v1/employees?filter[email]=Murray@example.com").unwrap();
     assert_eq!(response.status, 200, "{}", response.text());
-    let answer = service.client(&key).post("/v1/employees", &body).unwrap();
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let create_response = service.client(&key).post("/v1/employees", &body).unwrap();
+    assert_eq!(create_response.status, 201, "{}", create_response.text());
     assert_eq!(service.anonymous().unwrap().get("/livez").unwrap().status, 200);
     let log = service.stop_and_read_log();
     for secret in ["grace", "Grace", "Hopper", "Murray", key.as_str()] {

@@ -66,8 +66,8 @@ fn oversized_heads_are_refused() {
     ] {
         let mut client = service.anonymous().unwrap();
         let _ = client.send(head.as_bytes());
-        if let Ok(answer) = client.receive() {
-            assert!((400..500).contains(&answer.status), "{}", answer.status);
+        if let Ok(response) = client.receive() {
+            assert!((400..500).contains(&response.status), "{}", response.status);
         }
     }
     still_there(&service);
@@ -92,8 +92,11 @@ fn incomplete_body_changes_nothing_and_blocks_nothing() {
     }
     still_there(&service);
     for mut client in open {
-        let answer = client.receive();
-        assert!(answer.is_err() || answer.is_ok_and(|answer| answer.status == 408), "half a body was answered");
+        let response = client.receive();
+        assert!(
+            response.is_err() || response.is_ok_and(|response| response.status == 408),
+            "half a body was answered"
+        );
     }
     let departments = service.client(&key).get("/v1/departments").unwrap().json();
     assert_eq!(departments["data"], json!([]));
@@ -119,8 +122,8 @@ fn oversized_bodies_are_refused_before_reading() {
             break;
         }
     }
-    if let Ok(answer) = client.receive() {
-        assert_eq!(answer.status, 413);
+    if let Ok(response) = client.receive() {
+        assert_eq!(response.status, 413);
     }
     let deep = "[".repeat(200_000);
     let mut client = service.client(&key);

@@ -52,9 +52,9 @@ fn import_files(place: Installation) {
     let wrong = "email,first_name,last_name,role\nnew@example.com,New,Person,\np1@example.com,,,boss\n";
     std::fs::write(place.folder.path().join("people.csv"), wrong).unwrap();
     let dry = import(&["--dry-run", "--json"]);
-    let answer: Value = serde_json::from_str(&dry.stdout).unwrap();
+    let response: Value = serde_json::from_str(&dry.stdout).unwrap();
     assert_eq!(
-        (dry.code, &answer["plan"][0]["action"], &answer["data"]["created"]),
+        (dry.code, &response["plan"][0]["action"], &response["data"]["created"]),
         (Some(1), &json!("create"), &json!(1))
     );
     let dry_run = import(&["--dry-run"]);
@@ -109,8 +109,8 @@ fn files_are_divided_as_the_libraries_do() {
     }
     let report = &table["report"];
     let (mut failed, mut errors) = (FailedRows::default(), Vec::new());
-    for (part, answer) in divide(report).parts.iter().zip(report["answers"].as_array().unwrap()) {
-        let mut rows = answer["data"]["errors"].as_array().unwrap().clone();
+    for (part, response) in divide(report).parts.iter().zip(report["answers"].as_array().unwrap()) {
+        let mut rows = response["data"]["errors"].as_array().unwrap().clone();
         failed.convert(part, &mut rows);
         errors.append(&mut rows);
     }
@@ -167,14 +167,14 @@ fn imported_at_once(place: Installation) {
         let two = import("two.csv");
         (one.join().unwrap(), two)
     });
-    let count = |answer: &Value, name: &str| answer["data"][name].as_u64().unwrap();
+    let count = |response: &Value, name: &str| response["data"][name].as_u64().unwrap();
     assert_eq!(count(&one, "created") + count(&two, "created"), 1_200, "{one} {two}");
-    for (answer, rows) in [(&one, 900), (&two, 1_200)] {
-        assert_eq!(answer["data"]["errors"], json!([]));
+    for (response, rows) in [(&one, 900), (&two, 1_200)] {
+        assert_eq!(response["data"]["errors"], json!([]));
         assert_eq!(
-            count(answer, "created") + count(answer, "updated") + count(answer, "skipped"),
+            count(response, "created") + count(response, "updated") + count(response, "skipped"),
             rows,
-            "{answer}"
+            "{response}"
         );
     }
     // Both files define the same managers and departments, so importing one file again makes the names equal.
@@ -244,8 +244,8 @@ fn torn_upload_changes_nothing_and_the_complete_one_succeeds() {
     assert_eq!(people(), 0);
     let mut client = service.client(&admin.secret);
     upload(&mut client, file.as_bytes());
-    let answer = client.receive().unwrap().json();
-    assert_eq!((&answer["data"]["created"], &answer["data"]["errors"]), (&json!(40), &json!([])));
+    let response = client.receive().unwrap().json();
+    assert_eq!((&response["data"]["created"], &response["data"]["errors"]), (&json!(40), &json!([])));
     assert_eq!(people(), 40);
     service.stop();
 }

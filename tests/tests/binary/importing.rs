@@ -15,12 +15,12 @@ const DONE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 74\r\nConnection: close\r
 const DENIED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
 
 /// Serves the given answers, one per connection. The thread returns the received idempotency keys.
-fn serve_answers(answers: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
+fn serve_answers(responses: &'static [&'static str]) -> (String, thread::JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let keys = thread::spawn(move || {
         let mut keys = vec![];
-        for answer in answers {
+        for response in responses {
             let (mut stream, _) = listener.accept().unwrap();
             let mut reader = BufReader::new(stream.try_clone().unwrap());
             let (mut key, mut length) = (None, 0);
@@ -39,7 +39,7 @@ fn serve_answers(answers: &'static [&'static str]) -> (String, thread::JoinHandl
             }
             reader.read_exact(&mut vec![0; length]).unwrap();
             keys.push(key.unwrap());
-            stream.write_all(answer.as_bytes()).unwrap();
+            stream.write_all(response.as_bytes()).unwrap();
         }
         keys
     });

@@ -5,14 +5,14 @@ use serde_json::json;
 use crate::support::{Client, Installation, PATIENCE, Proxy, Service, candor, signal, wait_until, watched};
 
 fn is_ready(service: &Service) -> bool {
-    service.anonymous().and_then(|mut client| client.get("/readyz")).is_ok_and(|answer| answer.status == 200)
+    service.anonymous().and_then(|mut client| client.get("/readyz")).is_ok_and(|response| response.status == 200)
 }
 
 fn department(client: &mut Client, name: &str) -> (u16, serde_json::Value) {
-    let answer =
+    let response =
         client.request("POST", "/v1/departments", &[("Idempotency-Key", name)], Some(&json!({"name": name})));
-    let answer = answer.unwrap();
-    (answer.status, answer.json())
+    let response = response.unwrap();
+    (response.status, response.json())
 }
 
 /// Creates an installation whose database is reached through a proxy. `None` without PostgreSQL.

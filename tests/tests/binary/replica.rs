@@ -58,9 +58,9 @@ fn text(value: &Value) -> String {
 /// Returns the ids of the observations on a feed page, and the next cursor.
 fn page(client: &mut Client, cursor: Option<&str>) -> (Vec<String>, String) {
     let cursor = cursor.map_or(String::new(), |cursor| format!("&cursor={cursor}"));
-    let answer = client.get(&format!("{FEED}&limit=100{cursor}")).unwrap();
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let page = answer.json();
+    let response = client.get(&format!("{FEED}&limit=100{cursor}")).unwrap();
+    assert_eq!(response.status, 200, "{}", response.text());
+    let page = response.json();
     let observation_ids = page["data"].as_array().unwrap().iter().map(|item| text(&item["data"]["id"])).collect();
     (observation_ids, text(&page["next_cursor"]))
 }

@@ -45,20 +45,20 @@ fn instances(server: &TestRedis) -> Option<(Installation, Vec<Service>, String)>
     Some((place, services, key))
 }
 
-/// Answers that the clients got.
+/// Results of the reads of all clients.
 #[derive(Default)]
-struct Answers {
+struct ReadTally {
     /// Second at which each admitted read leaves the quota window, from the header of its answer. This second is 60
     /// seconds after the read, rounded up, by the clock of the server that counted the read.
     admitted: Mutex<Vec<u64>>,
     others: Mutex<Vec<u16>>,
 }
 
-impl Answers {
-    fn add(&self, answer: &Response) {
-        match answer.status {
+impl ReadTally {
+    fn add(&self, response: &Response) {
+        match response.status {
             200 => {
-                let reset = answer.header("x-ratelimit-reset").unwrap().parse().unwrap();
+                let reset = response.header("x-ratelimit-reset").unwrap().parse().unwrap();
                 self.admitted.lock().unwrap().push(reset);
             }
             429 => {}
@@ -87,16 +87,16 @@ impl Answers {
 }
 
 /// Reads with many clients until `end` returns `true` for the status of an answer.
-fn read(services: &[Service], key: &str, answers: &Answers, end: impl Fn(u16) -> bool + Sync) {
+fn read(services: &[Service], key: &str, responses: &ReadTally, end: impl Fn(u16) -> bool + Sync) {
     thread::scope(|scope| {
         for client in 0..CLIENTS {
             let (service, end) = (&services[client % services.len()], &end);
             scope.spawn(move || {
                 let mut client = service.client(key);
                 loop {
-                    let answer = client.get("/v1/me").unwrap();
-                    answers.add(&answer);
-                    if end(answer.status) {
+                    let response = client.get("/v1/me").unwrap();
+                    responses.add(&response);
+                    if end(response.status) {
                         break;
                     }
                 }
@@ -124,19 +124,19 @@ fn wait_until_shared(service: &Service, key: &str) {
 fn four_instances_with_32_clients_share_the_limit_of_a_key() {
     let Some(server) = TestRedis::start().unwrap() else { return };
     let Some((_place, services, key)) = instances(&server) else { return };
-    let answers = Answers::default();
-    read(&services, &key, &answers, |status| status != 200);
-    assert_eq!(*answers.others.lock().unwrap(), Vec::<u16>::new());
+    let responses = ReadTally::default();
+    read(&services, &key, &responses, |status| status != 200);
+    assert_eq!(*responses.others.lock().unwrap(), Vec::<u16>::new());
     let failures: u64 = services.iter().filter_map(|service| metric(service, FAILURES)).sum();
     if failures == 0 {
-        answers.assert_at_most(1);
+        responses.assert_at_most(1);
         // The clients ended with a refusal, so that one window was full. Its rounded times are at most 60 apart.
-        let most = answers.most_within(WINDOW_SECONDS + 1);
+        let most = responses.most_within(WINDOW_SECONDS + 1);
         assert!(most >= LIMIT, "{most}");
     } else {
         // On a busy machine the quota server may exceed its time budget. The higher bound for failures then
         // applies.
-        answers.assert_at_most(INSTANCES);
+        responses.assert_at_most(INSTANCES);
     }
     services.into_iter().for_each(Service::stop);
 }
@@ -146,14 +146,14 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
     let Some(mut server) = TestRedis::start().unwrap() else { return };
     let Some((_place, services, key)) = instances(&server) else { return };
     services.iter().for_each(|service| wait_until_shared(service, &key));
-    let (answers, enough) = (Answers::default(), AtomicBool::new(false));
+    let (responses, enough) = (ReadTally::default(), AtomicBool::new(false));
     let has_recovered = thread::scope(|scope| {
-        let reading = scope.spawn(|| read(&services, &key, &answers, |_| enough.load(Ordering::Relaxed)));
-        let some = wait_until(PATIENCE, || answers.count() >= LIMIT / 4);
+        let reading = scope.spawn(|| read(&services, &key, &responses, |_| enough.load(Ordering::Relaxed)));
+        let some = wait_until(PATIENCE, || responses.count() >= LIMIT / 4);
         server.kill();
         let is_down = || services.iter().all(|service| metric(service, UP) == Some(0));
         let down = wait_until(PATIENCE, is_down);
-        let more = wait_until(PATIENCE, || answers.count() > LIMIT);
+        let more = wait_until(PATIENCE, || responses.count() > LIMIT);
         // The server is gone, so that no instance recovers before its restart.
         let recoveries_before: Vec<_> = services.iter().map(|service| outages_and_recoveries(service).1).collect();
         let resumed_server = server.resume();
@@ -173,8 +173,8 @@ fn killed_redis_refuses_no_request_and_is_used_after_restart() {
         recovery_time.is_some()
     });
     assert!(has_recovered, "{}", services.iter().map(Service::log).collect::<String>());
-    assert_eq!(*answers.others.lock().unwrap(), Vec::<u16>::new(), "a client got another status");
-    answers.assert_at_most(INSTANCES);
+    assert_eq!(*responses.others.lock().unwrap(), Vec::<u16>::new(), "a client got another status");
+    responses.assert_at_most(INSTANCES);
     for service in services {
         wait_until_shared(&service, &key);
         // A busy machine may exceed the time budget several times; each time logs one failure and one recovery.
@@ -196,8 +196,8 @@ fn service_starts_without_redis_and_counts_locally() {
     service.wait_for_line("cannot count quotas on the shared server");
     let mut client = service.client(&key);
     for left in (597..600).rev() {
-        let answer = client.get("/v1/me").unwrap();
-        assert_eq!((answer.status, answer.header("x-ratelimit-remaining")), (200, Some(&*left.to_string())));
+        let response = client.get("/v1/me").unwrap();
+        assert_eq!((response.status, response.header("x-ratelimit-remaining")), (200, Some(&*left.to_string())));
     }
     server.resume().unwrap();
     wait_until_shared(&service, &key);

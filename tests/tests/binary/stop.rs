@@ -108,8 +108,8 @@ fn signal_ends_readiness_at_once_and_service_after_the_delay() {
         let ready = service.admin().unwrap().get("/readyz").unwrap();
         assert_eq!((ready.status, &ready.json()["error"]["message"]), (503, &json!("The service is stopping.")));
         for mut client in [idle_client, service.client(&key)] {
-            let answer = client.get("/v1/me").unwrap();
-            assert_eq!((answer.status, answer.header("connection")), (200, Some("close")));
+            let response = client.get("/v1/me").unwrap();
+            assert_eq!((response.status, response.header("connection")), (200, Some("close")));
             assert!(client.get("/v1/me").is_err(), "the connection ends behind the answer that says so");
         }
         assert_eq!(status(service.admin(), "/livez"), Some(200));
@@ -145,10 +145,10 @@ impl Shutdown {
                 }
             };
             match client.get("/v1/me") {
-                Ok(answer) => {
-                    assert_eq!(answer.status, 200, "{}", answer.text());
+                Ok(response) => {
+                    assert_eq!(response.status, 200, "{}", response.text());
                     self.answered.fetch_add(1, Ordering::SeqCst);
-                    let closes = answer.header("connection") == Some("close");
+                    let closes = response.header("connection") == Some("close");
                     if closes && !std::mem::replace(&mut is_warned, true) {
                         self.warned.fetch_add(1, Ordering::SeqCst);
                     }

@@ -18,9 +18,9 @@ fn trace_of_a_request_includes_use_case_and_commit() {
     let key = place.key("employees:write", &[]);
     let service = Service::serve(&place);
     let body = json!({"email": "ada@example.com", "first_name": "Ada", "last_name": "Moreau"});
-    let answer = service.client(&key.secret).post("/v1/employees", &body).unwrap();
-    assert_eq!(answer.status, 201);
-    let id = answer.header("x-request-id").unwrap().to_owned();
+    let response = service.client(&key.secret).post("/v1/employees", &body).unwrap();
+    assert_eq!(response.status, 201);
+    let id = response.header("x-request-id").unwrap().to_owned();
     // Stopping the service sends the buffered spans.
     service.stop();
     let trace_requests = collector.requests_to("/v1/traces");

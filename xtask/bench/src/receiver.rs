@@ -12,7 +12,7 @@ use tokio::runtime::Builder;
 use tokio::sync::oneshot;
 
 /// Response that acknowledges a delivery.
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 /// Text before the id of the resource in the body of a delivery.
 const BEFORE_ID: &[u8] = b"\"data\":{\"id\":\"";
 const BUFFER: usize = 16 * 1024;
@@ -73,12 +73,12 @@ async fn accept(listener: TcpListener, arrivals: &Arc<Mutex<Vec<Arrival>>>) -> R
     loop {
         let (stream, _) = listener.accept().await?;
         let arrivals = Arc::clone(arrivals);
-        tokio::spawn(async move { drop(answer(stream, &arrivals).await) });
+        tokio::spawn(async move { drop(respond(stream, &arrivals).await) });
     }
 }
 
 /// Answers the requests of a connection until it ends.
-async fn answer(mut stream: TcpStream, arrivals: &Mutex<Vec<Arrival>>) -> Result {
+async fn respond(mut stream: TcpStream, arrivals: &Mutex<Vec<Arrival>>) -> Result {
     stream.set_nodelay(true)?;
     let (mut buffer, mut filled) = (vec![0; BUFFER], 0);
     loop {
@@ -90,7 +90,7 @@ async fn answer(mut stream: TcpStream, arrivals: &Mutex<Vec<Arrival>>) -> Result
         let Some((body, end)) = body_range(&buffer[..filled]).filter(|(_, end)| *end <= filled) else { continue };
         let arrival = (resource_id(&buffer[body..end]).unwrap_or_default(), Instant::now());
         lock(arrivals).push(arrival);
-        stream.write_all(ANSWER).await?;
+        stream.write_all(RESPONSE).await?;
         filled = 0;
     }
 }
@@ -119,11 +119,11 @@ mod tests {
     fn delivery_is_answered_and_recorded() {
         let receiver = Receiver::start().unwrap();
         let mut stream = std::net::TcpStream::connect(receiver.address).unwrap();
-        let mut answer = [0; ANSWER.len()];
+        let mut response = [0; RESPONSE.len()];
         for part in [POST, &POST[..20], &POST[20..]] {
             stream.write_all(part).unwrap();
             if part.len() != 20 {
-                stream.read_exact(&mut answer).unwrap();
+                stream.read_exact(&mut response).unwrap();
             }
         }
         let ids: Vec<String> = receiver.take().into_iter().map(|(id, _)| id).collect();

@@ -144,8 +144,8 @@ impl Candor {
 
     /// Executes a command and returns one member of the JSON object that it prints.
     fn member(&self, arguments: &[&str], name: &str) -> Result<String> {
-        let answer: serde_json::Value = serde_json::from_str(&self.execute(arguments)?)?;
-        Ok(answer[name].as_str().ok_or_else(|| format!("no {name} in {answer}"))?.to_owned())
+        let response: serde_json::Value = serde_json::from_str(&self.execute(arguments)?)?;
+        Ok(response[name].as_str().ok_or_else(|| format!("no {name} in {response}"))?.to_owned())
     }
 
     /// Sets the environment of the binary. Removes the `CANDOR_` variables that this program inherited.

@@ -1,6 +1,8 @@
 //! Reads the OpenAPI document into the model that templates are given.
 
-use super::model::{Answer, Api, Body, ErrorClass, Form, Member, NamedType, Operation, RenderedType, Resource};
+use super::model::{
+    Api, Body, ErrorClass, Form, Member, NamedType, Operation, RenderedType, Resource, ResponseKind,
+};
 use super::names::{error_class, method, pascal_case, snake_case};
 use super::query::{self, Query};
 use super::schemas;
@@ -25,7 +27,7 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
         let class = pascal_case(first);
         for verb in METHODS.iter().filter(|verb| item[**verb].is_object()) {
             let operation = operation(document, path, item, verb, &class, &mut queries)?;
-            if matches!(operation.answer, Answer::Lines(_)) {
+            if matches!(operation.response, ResponseKind::Lines(_)) {
                 streamed.push(operation);
                 continue;
             }
@@ -89,10 +91,10 @@ fn operation(
         dry_run: takes(operation_object, DRY_RUN) || has_own_dry_run(operation_object),
         if_match: takes(operation_object, "IfMatch"),
         if_none_match: takes(operation_object, "IfNoneMatch"),
-        answer: answer(document, operation_object).ok_or_else(|| format!("{id}: no answer"))?,
+        response: response_kind(document, operation_object).ok_or_else(|| format!("{id}: no answer"))?,
         id,
     };
-    if !matches!(operation.answer, Answer::Lines(_)) {
+    if !matches!(operation.response, ResponseKind::Lines(_)) {
         queries.extend(query.types());
     }
     Ok(operation)
@@ -126,17 +128,17 @@ fn body(document: &Value, operation: &Value) -> Outcome<Option<Body>> {
 }
 
 /// Returns the type of a successful answer. `None` if the document does not describe the answer.
-fn answer(document: &Value, operation: &Value) -> Option<Answer> {
+fn response_kind(document: &Value, operation: &Value) -> Option<ResponseKind> {
     let mut successes = operation["responses"].as_object()?.iter().filter(|(status, _)| status.starts_with('2'));
     let content = &successes.next()?.1["content"];
     if let Some(name) = reference(&content[LINES]["schema"]) {
-        return Some(Answer::Lines(name.to_owned()));
+        return Some(ResponseKind::Lines(name.to_owned()));
     }
-    let Some(name) = reference(&content["application/json"]["schema"]) else { return Some(Answer::Nothing) };
+    let Some(name) = reference(&content["application/json"]["schema"]) else { return Some(ResponseKind::Nothing) };
     let schema = &document["components"]["schemas"][name];
     match schemas::page_items(schema) {
-        Some(items) => Some(Answer::PageOf(reference(items)?.to_owned())),
-        None => Some(Answer::One(name.to_owned())),
+        Some(items) => Some(ResponseKind::PageOf(reference(items)?.to_owned())),
+        None => Some(ResponseKind::One(name.to_owned())),
     }
 }
 

@@ -120,7 +120,7 @@ pub(super) struct Operation {
     pub(super) dry_run: bool,
     pub(super) if_match: bool,
     pub(super) if_none_match: bool,
-    pub(super) answer: Answer,
+    pub(super) response: ResponseKind,
 }
 
 #[derive(Debug, Serialize)]
@@ -134,7 +134,7 @@ pub(super) struct Body {
 
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", content = "type", rename_all = "snake_case")]
-pub(super) enum Answer {
+pub(super) enum ResponseKind {
     Nothing,
     One(String),
     /// A page with entries of this type, and a cursor.

@@ -1,7 +1,7 @@
 //! Samples of every operation for the reference: curl, and each client library. The tests of the libraries compile
 //! them.
 
-use super::model::{Answer, Api, Operation, Resource};
+use super::model::{Api, Operation, Resource, ResponseKind};
 use super::names::snake_case;
 use super::rust::format_text;
 use super::rust_values::RustValues;
@@ -75,7 +75,7 @@ pub(super) fn generate_samples(api: &Api, document: &Value) -> Outcome<(String, 
             }
             Ok(Sample { lang: lang.to_owned(), label: label.to_owned(), source })
         };
-        let has_method = !matches!(operation.answer, Answer::Lines(_)) || operation.id == EXPORT;
+        let has_method = !matches!(operation.response, ResponseKind::Lines(_)) || operation.id == EXPORT;
         let languages = LANGUAGES.into_iter().filter(|(_, _, label)| has_method || *label == CURL);
         samples.insert(operation.id.clone(), languages.map(render).collect::<Outcome<Vec<_>>>()?);
     }
@@ -123,10 +123,10 @@ fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &O
     let query: BTreeMap<&str, Value> = required_members
         .map(|member| (member.name.as_str(), some_value(document, operation_object, &member.name)))
         .collect();
-    let (is_list, answer) = match &operation.answer {
-        Answer::Nothing | Answer::Lines(_) => (false, None),
-        Answer::One(name) => (false, Some(variable(name))),
-        Answer::PageOf(name) => (true, Some(variable(name))),
+    let (is_list, response) = match &operation.response {
+        ResponseKind::Nothing | ResponseKind::Lines(_) => (false, None),
+        ResponseKind::One(name) => (false, Some(variable(name))),
+        ResponseKind::PageOf(name) => (true, Some(variable(name))),
     };
     let example = operation_object.pointer("/requestBody/content/application~1json/example");
     let has_limit = operation.query_members.iter().any(|member| member.name == "limit");
@@ -138,10 +138,10 @@ fn input(api: &Api, document: &Value, resource: Option<&Resource>, operation: &O
     let required_query = operation.query.as_deref().filter(|_| !query.is_empty());
     let rust = RustValues::new(api, body, required_query.map(|name| (name, &conditions)))?;
     Ok(context! {
-        operation, ids, url, query, is_list, answer, rust,
+        operation, ids, url, query, is_list, response, rust,
         resource => resource.map(|resource| &resource.name),
         is_csv => operation.body.as_ref().is_some_and(|body| body.is_csv),
-        is_lines => matches!(operation.answer, Answer::Lines(_)),
+        is_lines => matches!(operation.response, ResponseKind::Lines(_)),
         example => example.map(Variable::from_serialize),
         has_key => operation_object["security"].as_array().is_none_or(|ways| !ways.is_empty()),
         is_idempotent => operation_object["parameters"].to_string().contains("/IdempotencyKey"),

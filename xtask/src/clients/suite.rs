@@ -19,8 +19,8 @@ const RUST: &str = "candor-client";
 const PROGRAM: &str = r#"#[tokio::main(flavor = "current_thread")]
 async fn main() {
     let candor = candor_client::Candor::builder().api_key("cdr_live_x").base_url("http://127.0.0.1:1");
-    let answer = candor.build().unwrap().employees().get("emp_1", None).max_retries(0).await;
-    assert!(answer.unwrap_err().is_unsent());
+    let result = candor.build().unwrap().employees().get("emp_1", None).max_retries(0).await;
+    assert!(result.unwrap_err().is_unsent());
 }
 "#;
 /// Calls that every library makes: each operation once.

@@ -125,8 +125,8 @@ class ApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKeyWithSecret = self._core.send(spec)
-        return answer
+        response: types.ApiKeyWithSecret = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -154,8 +154,8 @@ class ApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKey = self._core.send(spec)
-        return answer
+        response: types.ApiKey = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -213,8 +213,8 @@ class ApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKey = self._core.send(spec)
-        return answer
+        response: types.ApiKey = self._core.send(spec)
+        return response
 
     def revoke(
         self,
@@ -246,8 +246,8 @@ class ApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKey = self._core.send(spec)
-        return answer
+        response: types.ApiKey = self._core.send(spec)
+        return response
 
     def rotate(
         self,
@@ -289,8 +289,8 @@ class ApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKeyWithSecret = self._core.send(spec)
-        return answer
+        response: types.ApiKeyWithSecret = self._core.send(spec)
+        return response
 
 
 class AsyncApiKeys:
@@ -407,8 +407,8 @@ class AsyncApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKeyWithSecret = await self._core.send(spec)
-        return answer
+        response: types.ApiKeyWithSecret = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -436,8 +436,8 @@ class AsyncApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKey = await self._core.send(spec)
-        return answer
+        response: types.ApiKey = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -495,8 +495,8 @@ class AsyncApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKey = await self._core.send(spec)
-        return answer
+        response: types.ApiKey = await self._core.send(spec)
+        return response
 
     async def revoke(
         self,
@@ -528,8 +528,8 @@ class AsyncApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKey = await self._core.send(spec)
-        return answer
+        response: types.ApiKey = await self._core.send(spec)
+        return response
 
     async def rotate(
         self,
@@ -571,8 +571,8 @@ class AsyncApiKeys:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKeyWithSecret = await self._core.send(spec)
-        return answer
+        response: types.ApiKeyWithSecret = await self._core.send(spec)
+        return response
 
 
 class Assignments:
@@ -692,8 +692,8 @@ class Assignments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Assignment = self._core.send(spec)
-        return answer
+        response: types.Assignment = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -721,8 +721,8 @@ class Assignments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Assignment = self._core.send(spec)
-        return answer
+        response: types.Assignment = self._core.send(spec)
+        return response
 
     def cancel(
         self,
@@ -753,8 +753,8 @@ class Assignments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Assignment = self._core.send(spec)
-        return answer
+        response: types.Assignment = self._core.send(spec)
+        return response
 
     def submit_feedback(
         self,
@@ -801,8 +801,8 @@ class Assignments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Assignment = self._core.send(spec)
-        return answer
+        response: types.Assignment = self._core.send(spec)
+        return response
 
 
 class AsyncAssignments:
@@ -922,8 +922,8 @@ class AsyncAssignments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Assignment = await self._core.send(spec)
-        return answer
+        response: types.Assignment = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -951,8 +951,8 @@ class AsyncAssignments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Assignment = await self._core.send(spec)
-        return answer
+        response: types.Assignment = await self._core.send(spec)
+        return response
 
     async def cancel(
         self,
@@ -983,8 +983,8 @@ class AsyncAssignments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Assignment = await self._core.send(spec)
-        return answer
+        response: types.Assignment = await self._core.send(spec)
+        return response
 
     async def submit_feedback(
         self,
@@ -1031,8 +1031,8 @@ class AsyncAssignments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Assignment = await self._core.send(spec)
-        return answer
+        response: types.Assignment = await self._core.send(spec)
+        return response
 
 
 class Attributes:
@@ -1123,8 +1123,8 @@ class Attributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = self._core.send(spec)
-        return answer
+        response: types.Attribute = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -1152,8 +1152,8 @@ class Attributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = self._core.send(spec)
-        return answer
+        response: types.Attribute = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -1197,8 +1197,8 @@ class Attributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = self._core.send(spec)
-        return answer
+        response: types.Attribute = self._core.send(spec)
+        return response
 
     def archive(
         self,
@@ -1231,8 +1231,8 @@ class Attributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = self._core.send(spec)
-        return answer
+        response: types.Attribute = self._core.send(spec)
+        return response
 
     def restore(
         self,
@@ -1264,8 +1264,8 @@ class Attributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = self._core.send(spec)
-        return answer
+        response: types.Attribute = self._core.send(spec)
+        return response
 
 
 class AsyncAttributes:
@@ -1356,8 +1356,8 @@ class AsyncAttributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = await self._core.send(spec)
-        return answer
+        response: types.Attribute = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -1385,8 +1385,8 @@ class AsyncAttributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = await self._core.send(spec)
-        return answer
+        response: types.Attribute = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -1430,8 +1430,8 @@ class AsyncAttributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = await self._core.send(spec)
-        return answer
+        response: types.Attribute = await self._core.send(spec)
+        return response
 
     async def archive(
         self,
@@ -1464,8 +1464,8 @@ class AsyncAttributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = await self._core.send(spec)
-        return answer
+        response: types.Attribute = await self._core.send(spec)
+        return response
 
     async def restore(
         self,
@@ -1497,8 +1497,8 @@ class AsyncAttributes:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Attribute = await self._core.send(spec)
-        return answer
+        response: types.Attribute = await self._core.send(spec)
+        return response
 
 
 class AuditLog:
@@ -1701,8 +1701,8 @@ class Connectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Connector = self._core.send(spec)
-        return answer
+        response: types.Connector = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -1730,8 +1730,8 @@ class Connectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ConnectorDetails = self._core.send(spec)
-        return answer
+        response: types.ConnectorDetails = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -1776,8 +1776,8 @@ class Connectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Connector = self._core.send(spec)
-        return answer
+        response: types.Connector = self._core.send(spec)
+        return response
 
     def release_employees(
         self,
@@ -1818,8 +1818,8 @@ class Connectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ConnectorReleased = self._core.send(spec)
-        return answer
+        response: types.ConnectorReleased = self._core.send(spec)
+        return response
 
     def list_scim_requests(
         self,
@@ -1894,8 +1894,8 @@ class Connectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Connector = self._core.send(spec)
-        return answer
+        response: types.Connector = self._core.send(spec)
+        return response
 
     def list_sync_issues(
         self,
@@ -1973,8 +1973,8 @@ class Connectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.SyncIssue = self._core.send(spec)
-        return answer
+        response: types.SyncIssue = self._core.send(spec)
+        return response
 
 
 class AsyncConnectors:
@@ -2077,8 +2077,8 @@ class AsyncConnectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Connector = await self._core.send(spec)
-        return answer
+        response: types.Connector = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -2106,8 +2106,8 @@ class AsyncConnectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ConnectorDetails = await self._core.send(spec)
-        return answer
+        response: types.ConnectorDetails = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -2152,8 +2152,8 @@ class AsyncConnectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Connector = await self._core.send(spec)
-        return answer
+        response: types.Connector = await self._core.send(spec)
+        return response
 
     async def release_employees(
         self,
@@ -2194,8 +2194,8 @@ class AsyncConnectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ConnectorReleased = await self._core.send(spec)
-        return answer
+        response: types.ConnectorReleased = await self._core.send(spec)
+        return response
 
     def list_scim_requests(
         self,
@@ -2270,8 +2270,8 @@ class AsyncConnectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Connector = await self._core.send(spec)
-        return answer
+        response: types.Connector = await self._core.send(spec)
+        return response
 
     def list_sync_issues(
         self,
@@ -2349,8 +2349,8 @@ class AsyncConnectors:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.SyncIssue = await self._core.send(spec)
-        return answer
+        response: types.SyncIssue = await self._core.send(spec)
+        return response
 
 
 class Conversations:
@@ -2444,8 +2444,8 @@ class Conversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Conversation = self._core.send(spec)
-        return answer
+        response: types.Conversation = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -2473,8 +2473,8 @@ class Conversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Conversation = self._core.send(spec)
-        return answer
+        response: types.Conversation = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -2516,8 +2516,8 @@ class Conversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Conversation = self._core.send(spec)
-        return answer
+        response: types.Conversation = self._core.send(spec)
+        return response
 
     def archive(
         self,
@@ -2549,8 +2549,8 @@ class Conversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Conversation = self._core.send(spec)
-        return answer
+        response: types.Conversation = self._core.send(spec)
+        return response
 
     def list_messages(
         self,
@@ -2639,8 +2639,8 @@ class Conversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Message = self._core.send(spec)
-        return answer
+        response: types.Message = self._core.send(spec)
+        return response
 
     def get_message(
         self,
@@ -2669,8 +2669,8 @@ class Conversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Message = self._core.send(spec)
-        return answer
+        response: types.Message = self._core.send(spec)
+        return response
 
 
 class AsyncConversations:
@@ -2764,8 +2764,8 @@ class AsyncConversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Conversation = await self._core.send(spec)
-        return answer
+        response: types.Conversation = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -2793,8 +2793,8 @@ class AsyncConversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Conversation = await self._core.send(spec)
-        return answer
+        response: types.Conversation = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -2836,8 +2836,8 @@ class AsyncConversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Conversation = await self._core.send(spec)
-        return answer
+        response: types.Conversation = await self._core.send(spec)
+        return response
 
     async def archive(
         self,
@@ -2869,8 +2869,8 @@ class AsyncConversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Conversation = await self._core.send(spec)
-        return answer
+        response: types.Conversation = await self._core.send(spec)
+        return response
 
     def list_messages(
         self,
@@ -2959,8 +2959,8 @@ class AsyncConversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Message = await self._core.send(spec)
-        return answer
+        response: types.Message = await self._core.send(spec)
+        return response
 
     async def get_message(
         self,
@@ -2989,8 +2989,8 @@ class AsyncConversations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Message = await self._core.send(spec)
-        return answer
+        response: types.Message = await self._core.send(spec)
+        return response
 
 
 class Deliveries:
@@ -3180,8 +3180,8 @@ class Departments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = self._core.send(spec)
-        return answer
+        response: types.Department = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -3209,8 +3209,8 @@ class Departments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = self._core.send(spec)
-        return answer
+        response: types.Department = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -3249,8 +3249,8 @@ class Departments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = self._core.send(spec)
-        return answer
+        response: types.Department = self._core.send(spec)
+        return response
 
     def archive(
         self,
@@ -3282,8 +3282,8 @@ class Departments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = self._core.send(spec)
-        return answer
+        response: types.Department = self._core.send(spec)
+        return response
 
     def restore(
         self,
@@ -3315,8 +3315,8 @@ class Departments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = self._core.send(spec)
-        return answer
+        response: types.Department = self._core.send(spec)
+        return response
 
 
 class AsyncDepartments:
@@ -3402,8 +3402,8 @@ class AsyncDepartments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = await self._core.send(spec)
-        return answer
+        response: types.Department = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -3431,8 +3431,8 @@ class AsyncDepartments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = await self._core.send(spec)
-        return answer
+        response: types.Department = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -3471,8 +3471,8 @@ class AsyncDepartments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = await self._core.send(spec)
-        return answer
+        response: types.Department = await self._core.send(spec)
+        return response
 
     async def archive(
         self,
@@ -3504,8 +3504,8 @@ class AsyncDepartments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = await self._core.send(spec)
-        return answer
+        response: types.Department = await self._core.send(spec)
+        return response
 
     async def restore(
         self,
@@ -3537,8 +3537,8 @@ class AsyncDepartments:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Department = await self._core.send(spec)
-        return answer
+        response: types.Department = await self._core.send(spec)
+        return response
 
 
 class EmployeeObjectives:
@@ -3667,8 +3667,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def count(
         self,
@@ -3705,8 +3705,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ObjectiveCounts = self._core.send(spec)
-        return answer
+        response: types.ObjectiveCounts = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -3742,8 +3742,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -3816,8 +3816,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def approve(
         self,
@@ -3857,8 +3857,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def archive(
         self,
@@ -3889,8 +3889,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def list_check_ins(
         self,
@@ -3989,8 +3989,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CheckIn = self._core.send(spec)
-        return answer
+        response: types.CheckIn = self._core.send(spec)
+        return response
 
     def get_check_in(
         self,
@@ -4019,8 +4019,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CheckIn = self._core.send(spec)
-        return answer
+        response: types.CheckIn = self._core.send(spec)
+        return response
 
     def complete(
         self,
@@ -4059,8 +4059,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def list_history(
         self,
@@ -4141,8 +4141,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def reject(
         self,
@@ -4181,8 +4181,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def submit(
         self,
@@ -4214,8 +4214,8 @@ class EmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
 
 class AsyncEmployeeObjectives:
@@ -4344,8 +4344,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def count(
         self,
@@ -4382,8 +4382,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ObjectiveCounts = await self._core.send(spec)
-        return answer
+        response: types.ObjectiveCounts = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -4419,8 +4419,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -4493,8 +4493,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def approve(
         self,
@@ -4534,8 +4534,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def archive(
         self,
@@ -4566,8 +4566,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     def list_check_ins(
         self,
@@ -4666,8 +4666,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CheckIn = await self._core.send(spec)
-        return answer
+        response: types.CheckIn = await self._core.send(spec)
+        return response
 
     async def get_check_in(
         self,
@@ -4696,8 +4696,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CheckIn = await self._core.send(spec)
-        return answer
+        response: types.CheckIn = await self._core.send(spec)
+        return response
 
     async def complete(
         self,
@@ -4736,8 +4736,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     def list_history(
         self,
@@ -4818,8 +4818,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def reject(
         self,
@@ -4858,8 +4858,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def submit(
         self,
@@ -4891,8 +4891,8 @@ class AsyncEmployeeObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
 
 class Employees:
@@ -5018,8 +5018,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = self._core.send(spec)
-        return answer
+        response: types.Employee = self._core.send(spec)
+        return response
 
     def upsert(
         self,
@@ -5067,8 +5067,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CsvReport = self._core.send(spec)
-        return answer
+        response: types.CsvReport = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -5104,8 +5104,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = self._core.send(spec)
-        return answer
+        response: types.Employee = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -5175,8 +5175,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = self._core.send(spec)
-        return answer
+        response: types.Employee = self._core.send(spec)
+        return response
 
     def deactivate(
         self,
@@ -5209,8 +5209,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = self._core.send(spec)
-        return answer
+        response: types.Employee = self._core.send(spec)
+        return response
 
     def erase(
         self,
@@ -5255,8 +5255,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Erasure = self._core.send(spec)
-        return answer
+        response: types.Erasure = self._core.send(spec)
+        return response
 
     def get_invitation(
         self,
@@ -5284,8 +5284,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Invitation = self._core.send(spec)
-        return answer
+        response: types.Invitation = self._core.send(spec)
+        return response
 
     def invite(
         self,
@@ -5319,8 +5319,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.InvitationSent = self._core.send(spec)
-        return answer
+        response: types.InvitationSent = self._core.send(spec)
+        return response
 
     def get_legal_hold(
         self,
@@ -5347,8 +5347,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.LegalHold = self._core.send(spec)
-        return answer
+        response: types.LegalHold = self._core.send(spec)
+        return response
 
     def set_legal_hold(
         self,
@@ -5388,8 +5388,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.LegalHold = self._core.send(spec)
-        return answer
+        response: types.LegalHold = self._core.send(spec)
+        return response
 
     def release_legal_hold(
         self,
@@ -5451,8 +5451,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = self._core.send(spec)
-        return answer
+        response: types.Employee = self._core.send(spec)
+        return response
 
     def rehire(
         self,
@@ -5503,8 +5503,8 @@ class Employees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = self._core.send(spec)
-        return answer
+        response: types.Employee = self._core.send(spec)
+        return response
 
 
 class AsyncEmployees:
@@ -5630,8 +5630,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = await self._core.send(spec)
-        return answer
+        response: types.Employee = await self._core.send(spec)
+        return response
 
     async def upsert(
         self,
@@ -5679,8 +5679,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CsvReport = await self._core.send(spec)
-        return answer
+        response: types.CsvReport = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -5716,8 +5716,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = await self._core.send(spec)
-        return answer
+        response: types.Employee = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -5787,8 +5787,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = await self._core.send(spec)
-        return answer
+        response: types.Employee = await self._core.send(spec)
+        return response
 
     async def deactivate(
         self,
@@ -5821,8 +5821,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = await self._core.send(spec)
-        return answer
+        response: types.Employee = await self._core.send(spec)
+        return response
 
     async def erase(
         self,
@@ -5867,8 +5867,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Erasure = await self._core.send(spec)
-        return answer
+        response: types.Erasure = await self._core.send(spec)
+        return response
 
     async def get_invitation(
         self,
@@ -5896,8 +5896,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Invitation = await self._core.send(spec)
-        return answer
+        response: types.Invitation = await self._core.send(spec)
+        return response
 
     async def invite(
         self,
@@ -5931,8 +5931,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.InvitationSent = await self._core.send(spec)
-        return answer
+        response: types.InvitationSent = await self._core.send(spec)
+        return response
 
     async def get_legal_hold(
         self,
@@ -5959,8 +5959,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.LegalHold = await self._core.send(spec)
-        return answer
+        response: types.LegalHold = await self._core.send(spec)
+        return response
 
     async def set_legal_hold(
         self,
@@ -6000,8 +6000,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.LegalHold = await self._core.send(spec)
-        return answer
+        response: types.LegalHold = await self._core.send(spec)
+        return response
 
     async def release_legal_hold(
         self,
@@ -6063,8 +6063,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = await self._core.send(spec)
-        return answer
+        response: types.Employee = await self._core.send(spec)
+        return response
 
     async def rehire(
         self,
@@ -6115,8 +6115,8 @@ class AsyncEmployees:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Employee = await self._core.send(spec)
-        return answer
+        response: types.Employee = await self._core.send(spec)
+        return response
 
 
 class Erasures:
@@ -6190,8 +6190,8 @@ class Erasures:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Erasure = self._core.send(spec)
-        return answer
+        response: types.Erasure = self._core.send(spec)
+        return response
 
 
 class AsyncErasures:
@@ -6265,8 +6265,8 @@ class AsyncErasures:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Erasure = await self._core.send(spec)
-        return answer
+        response: types.Erasure = await self._core.send(spec)
+        return response
 
 
 class Events:
@@ -6347,8 +6347,8 @@ class Events:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.FeedEvent = self._core.send(spec)
-        return answer
+        response: types.FeedEvent = self._core.send(spec)
+        return response
 
 
 class AsyncEvents:
@@ -6429,8 +6429,8 @@ class AsyncEvents:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.FeedEvent = await self._core.send(spec)
-        return answer
+        response: types.FeedEvent = await self._core.send(spec)
+        return response
 
 
 class IdentityProviders:
@@ -6576,8 +6576,8 @@ class IdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityProvider = self._core.send(spec)
-        return answer
+        response: types.IdentityProvider = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -6606,8 +6606,8 @@ class IdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityProvider = self._core.send(spec)
-        return answer
+        response: types.IdentityProvider = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -6702,8 +6702,8 @@ class IdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityProvider = self._core.send(spec)
-        return answer
+        response: types.IdentityProvider = self._core.send(spec)
+        return response
 
     def delete(
         self,
@@ -6778,8 +6778,8 @@ class IdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityProviderChecked = self._core.send(spec)
-        return answer
+        response: types.IdentityProviderChecked = self._core.send(spec)
+        return response
 
     def list_identity_links(
         self,
@@ -6868,8 +6868,8 @@ class IdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityLink = self._core.send(spec)
-        return answer
+        response: types.IdentityLink = self._core.send(spec)
+        return response
 
     def unlink_identity(
         self,
@@ -7046,8 +7046,8 @@ class AsyncIdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityProvider = await self._core.send(spec)
-        return answer
+        response: types.IdentityProvider = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -7076,8 +7076,8 @@ class AsyncIdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityProvider = await self._core.send(spec)
-        return answer
+        response: types.IdentityProvider = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -7172,8 +7172,8 @@ class AsyncIdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityProvider = await self._core.send(spec)
-        return answer
+        response: types.IdentityProvider = await self._core.send(spec)
+        return response
 
     async def delete(
         self,
@@ -7248,8 +7248,8 @@ class AsyncIdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityProviderChecked = await self._core.send(spec)
-        return answer
+        response: types.IdentityProviderChecked = await self._core.send(spec)
+        return response
 
     def list_identity_links(
         self,
@@ -7338,8 +7338,8 @@ class AsyncIdentityProviders:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.IdentityLink = await self._core.send(spec)
-        return answer
+        response: types.IdentityLink = await self._core.send(spec)
+        return response
 
     async def unlink_identity(
         self,
@@ -7412,8 +7412,8 @@ class Invitations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.InvitationAccepted = self._core.send(spec)
-        return answer
+        response: types.InvitationAccepted = self._core.send(spec)
+        return response
 
 
 class AsyncInvitations:
@@ -7455,8 +7455,8 @@ class AsyncInvitations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.InvitationAccepted = await self._core.send(spec)
-        return answer
+        response: types.InvitationAccepted = await self._core.send(spec)
+        return response
 
 
 class ManagerObjectives:
@@ -7585,8 +7585,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def count(
         self,
@@ -7623,8 +7623,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ObjectiveCounts = self._core.send(spec)
-        return answer
+        response: types.ObjectiveCounts = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -7660,8 +7660,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -7734,8 +7734,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def approve(
         self,
@@ -7775,8 +7775,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def archive(
         self,
@@ -7807,8 +7807,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def list_check_ins(
         self,
@@ -7907,8 +7907,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CheckIn = self._core.send(spec)
-        return answer
+        response: types.CheckIn = self._core.send(spec)
+        return response
 
     def get_check_in(
         self,
@@ -7937,8 +7937,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CheckIn = self._core.send(spec)
-        return answer
+        response: types.CheckIn = self._core.send(spec)
+        return response
 
     def complete(
         self,
@@ -7977,8 +7977,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def list_history(
         self,
@@ -8059,8 +8059,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def reject(
         self,
@@ -8099,8 +8099,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
     def submit(
         self,
@@ -8132,8 +8132,8 @@ class ManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = self._core.send(spec)
-        return answer
+        response: types.Objective = self._core.send(spec)
+        return response
 
 
 class AsyncManagerObjectives:
@@ -8262,8 +8262,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def count(
         self,
@@ -8300,8 +8300,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ObjectiveCounts = await self._core.send(spec)
-        return answer
+        response: types.ObjectiveCounts = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -8337,8 +8337,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -8411,8 +8411,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def approve(
         self,
@@ -8452,8 +8452,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def archive(
         self,
@@ -8484,8 +8484,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     def list_check_ins(
         self,
@@ -8584,8 +8584,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CheckIn = await self._core.send(spec)
-        return answer
+        response: types.CheckIn = await self._core.send(spec)
+        return response
 
     async def get_check_in(
         self,
@@ -8614,8 +8614,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.CheckIn = await self._core.send(spec)
-        return answer
+        response: types.CheckIn = await self._core.send(spec)
+        return response
 
     async def complete(
         self,
@@ -8654,8 +8654,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     def list_history(
         self,
@@ -8736,8 +8736,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def reject(
         self,
@@ -8776,8 +8776,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
     async def submit(
         self,
@@ -8809,8 +8809,8 @@ class AsyncManagerObjectives:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Objective = await self._core.send(spec)
-        return answer
+        response: types.Objective = await self._core.send(spec)
+        return response
 
 
 class Me:
@@ -8841,8 +8841,8 @@ class Me:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Me = self._core.send(spec)
-        return answer
+        response: types.Me = self._core.send(spec)
+        return response
 
 
 class AsyncMe:
@@ -8873,8 +8873,8 @@ class AsyncMe:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Me = await self._core.send(spec)
-        return answer
+        response: types.Me = await self._core.send(spec)
+        return response
 
 
 class Notifications:
@@ -8962,8 +8962,8 @@ class Notifications:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.NotificationsRead = self._core.send(spec)
-        return answer
+        response: types.NotificationsRead = self._core.send(spec)
+        return response
 
     def read(
         self,
@@ -8994,8 +8994,8 @@ class Notifications:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Notification = self._core.send(spec)
-        return answer
+        response: types.Notification = self._core.send(spec)
+        return response
 
 
 class AsyncNotifications:
@@ -9083,8 +9083,8 @@ class AsyncNotifications:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.NotificationsRead = await self._core.send(spec)
-        return answer
+        response: types.NotificationsRead = await self._core.send(spec)
+        return response
 
     async def read(
         self,
@@ -9115,8 +9115,8 @@ class AsyncNotifications:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Notification = await self._core.send(spec)
-        return answer
+        response: types.Notification = await self._core.send(spec)
+        return response
 
 
 class Observations:
@@ -9248,8 +9248,8 @@ class Observations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = self._core.send(spec)
-        return answer
+        response: types.Observation = self._core.send(spec)
+        return response
 
     def count(
         self,
@@ -9287,8 +9287,8 @@ class Observations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ObservationCounts = self._core.send(spec)
-        return answer
+        response: types.ObservationCounts = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -9324,8 +9324,8 @@ class Observations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = self._core.send(spec)
-        return answer
+        response: types.Observation = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -9391,8 +9391,8 @@ class Observations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = self._core.send(spec)
-        return answer
+        response: types.Observation = self._core.send(spec)
+        return response
 
     def archive(
         self,
@@ -9424,8 +9424,8 @@ class Observations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = self._core.send(spec)
-        return answer
+        response: types.Observation = self._core.send(spec)
+        return response
 
     def restore(
         self,
@@ -9456,8 +9456,8 @@ class Observations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = self._core.send(spec)
-        return answer
+        response: types.Observation = self._core.send(spec)
+        return response
 
 
 class AsyncObservations:
@@ -9589,8 +9589,8 @@ class AsyncObservations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = await self._core.send(spec)
-        return answer
+        response: types.Observation = await self._core.send(spec)
+        return response
 
     async def count(
         self,
@@ -9628,8 +9628,8 @@ class AsyncObservations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ObservationCounts = await self._core.send(spec)
-        return answer
+        response: types.ObservationCounts = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -9665,8 +9665,8 @@ class AsyncObservations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = await self._core.send(spec)
-        return answer
+        response: types.Observation = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -9732,8 +9732,8 @@ class AsyncObservations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = await self._core.send(spec)
-        return answer
+        response: types.Observation = await self._core.send(spec)
+        return response
 
     async def archive(
         self,
@@ -9765,8 +9765,8 @@ class AsyncObservations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = await self._core.send(spec)
-        return answer
+        response: types.Observation = await self._core.send(spec)
+        return response
 
     async def restore(
         self,
@@ -9797,8 +9797,8 @@ class AsyncObservations:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Observation = await self._core.send(spec)
-        return answer
+        response: types.Observation = await self._core.send(spec)
+        return response
 
 
 class Organization:
@@ -9831,8 +9831,8 @@ class Organization:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Organization = self._core.send(spec)
-        return answer
+        response: types.Organization = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -9885,8 +9885,8 @@ class Organization:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Organization = self._core.send(spec)
-        return answer
+        response: types.Organization = self._core.send(spec)
+        return response
 
 
 class AsyncOrganization:
@@ -9919,8 +9919,8 @@ class AsyncOrganization:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Organization = await self._core.send(spec)
-        return answer
+        response: types.Organization = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -9973,8 +9973,8 @@ class AsyncOrganization:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Organization = await self._core.send(spec)
-        return answer
+        response: types.Organization = await self._core.send(spec)
+        return response
 
 
 class PortalLinks:
@@ -10045,8 +10045,8 @@ class PortalLinks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.PortalLink = self._core.send(spec)
-        return answer
+        response: types.PortalLink = self._core.send(spec)
+        return response
 
     def exchange(
         self,
@@ -10087,8 +10087,8 @@ class PortalLinks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKeyWithSecret = self._core.send(spec)
-        return answer
+        response: types.ApiKeyWithSecret = self._core.send(spec)
+        return response
 
 
 class AsyncPortalLinks:
@@ -10159,8 +10159,8 @@ class AsyncPortalLinks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.PortalLink = await self._core.send(spec)
-        return answer
+        response: types.PortalLink = await self._core.send(spec)
+        return response
 
     async def exchange(
         self,
@@ -10201,8 +10201,8 @@ class AsyncPortalLinks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.ApiKeyWithSecret = await self._core.send(spec)
-        return answer
+        response: types.ApiKeyWithSecret = await self._core.send(spec)
+        return response
 
 
 class RequestStats:
@@ -10241,8 +10241,8 @@ class RequestStats:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.RequestStats = self._core.send(spec)
-        return answer
+        response: types.RequestStats = self._core.send(spec)
+        return response
 
 
 class AsyncRequestStats:
@@ -10281,8 +10281,8 @@ class AsyncRequestStats:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.RequestStats = await self._core.send(spec)
-        return answer
+        response: types.RequestStats = await self._core.send(spec)
+        return response
 
 
 class Retention:
@@ -10341,8 +10341,8 @@ class Retention:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.RetentionPreview = self._core.send(spec)
-        return answer
+        response: types.RetentionPreview = self._core.send(spec)
+        return response
 
     def list_runs(
         self,
@@ -10409,8 +10409,8 @@ class Retention:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.RetentionRun = self._core.send(spec)
-        return answer
+        response: types.RetentionRun = self._core.send(spec)
+        return response
 
 
 class AsyncRetention:
@@ -10469,8 +10469,8 @@ class AsyncRetention:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.RetentionPreview = await self._core.send(spec)
-        return answer
+        response: types.RetentionPreview = await self._core.send(spec)
+        return response
 
     def list_runs(
         self,
@@ -10537,8 +10537,8 @@ class AsyncRetention:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.RetentionRun = await self._core.send(spec)
-        return answer
+        response: types.RetentionRun = await self._core.send(spec)
+        return response
 
 
 class SignIn:
@@ -10597,8 +10597,8 @@ class SignIn:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.SignInUrl = self._core.send(spec)
-        return answer
+        response: types.SignInUrl = self._core.send(spec)
+        return response
 
     def end(
         self,
@@ -10625,8 +10625,8 @@ class SignIn:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.LogoutUrl = self._core.send(spec)
-        return answer
+        response: types.LogoutUrl = self._core.send(spec)
+        return response
 
 
 class AsyncSignIn:
@@ -10685,8 +10685,8 @@ class AsyncSignIn:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.SignInUrl = await self._core.send(spec)
-        return answer
+        response: types.SignInUrl = await self._core.send(spec)
+        return response
 
     async def end(
         self,
@@ -10713,8 +10713,8 @@ class AsyncSignIn:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.LogoutUrl = await self._core.send(spec)
-        return answer
+        response: types.LogoutUrl = await self._core.send(spec)
+        return response
 
 
 class Summaries:
@@ -10844,8 +10844,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -10881,8 +10881,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -10952,8 +10952,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
     def approve(
         self,
@@ -10985,8 +10985,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
     def archive(
         self,
@@ -11017,8 +11017,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
     def give_feedback(
         self,
@@ -11061,8 +11061,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
     def list_history(
         self,
@@ -11145,8 +11145,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
     def share(
         self,
@@ -11177,8 +11177,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
     def submit(
         self,
@@ -11210,8 +11210,8 @@ class Summaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = self._core.send(spec)
-        return answer
+        response: types.Summary = self._core.send(spec)
+        return response
 
 
 class AsyncSummaries:
@@ -11341,8 +11341,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -11378,8 +11378,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -11449,8 +11449,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
     async def approve(
         self,
@@ -11482,8 +11482,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
     async def archive(
         self,
@@ -11514,8 +11514,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
     async def give_feedback(
         self,
@@ -11558,8 +11558,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
     def list_history(
         self,
@@ -11642,8 +11642,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
     async def share(
         self,
@@ -11674,8 +11674,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
     async def submit(
         self,
@@ -11707,8 +11707,8 @@ class AsyncSummaries:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Summary = await self._core.send(spec)
-        return answer
+        response: types.Summary = await self._core.send(spec)
+        return response
 
 
 class TestData:
@@ -11744,8 +11744,8 @@ class TestData:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.TestDataReset = self._core.send(spec)
-        return answer
+        response: types.TestDataReset = self._core.send(spec)
+        return response
 
 
 class AsyncTestData:
@@ -11781,8 +11781,8 @@ class AsyncTestData:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.TestDataReset = await self._core.send(spec)
-        return answer
+        response: types.TestDataReset = await self._core.send(spec)
+        return response
 
 
 class Webhooks:
@@ -11897,8 +11897,8 @@ class Webhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.WebhookWithSecret = self._core.send(spec)
-        return answer
+        response: types.WebhookWithSecret = self._core.send(spec)
+        return response
 
     def get(
         self,
@@ -11927,8 +11927,8 @@ class Webhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Webhook = self._core.send(spec)
-        return answer
+        response: types.Webhook = self._core.send(spec)
+        return response
 
     def update(
         self,
@@ -12008,8 +12008,8 @@ class Webhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.WebhookUpdated = self._core.send(spec)
-        return answer
+        response: types.WebhookUpdated = self._core.send(spec)
+        return response
 
     def delete(
         self,
@@ -12114,8 +12114,8 @@ class Webhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Delivery = self._core.send(spec)
-        return answer
+        response: types.Delivery = self._core.send(spec)
+        return response
 
     def redeliver(
         self,
@@ -12148,8 +12148,8 @@ class Webhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.DeliveryPromised = self._core.send(spec)
-        return answer
+        response: types.DeliveryPromised = self._core.send(spec)
+        return response
 
     def replay_events(
         self,
@@ -12200,8 +12200,8 @@ class Webhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.WebhookReplayed = self._core.send(spec)
-        return answer
+        response: types.WebhookReplayed = self._core.send(spec)
+        return response
 
     def get_stats(
         self,
@@ -12237,8 +12237,8 @@ class Webhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.DeliveryStats = self._core.send(spec)
-        return answer
+        response: types.DeliveryStats = self._core.send(spec)
+        return response
 
     def test(
         self,
@@ -12269,8 +12269,8 @@ class Webhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.DeliveryPromised = self._core.send(spec)
-        return answer
+        response: types.DeliveryPromised = self._core.send(spec)
+        return response
 
 
 class AsyncWebhooks:
@@ -12385,8 +12385,8 @@ class AsyncWebhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.WebhookWithSecret = await self._core.send(spec)
-        return answer
+        response: types.WebhookWithSecret = await self._core.send(spec)
+        return response
 
     async def get(
         self,
@@ -12415,8 +12415,8 @@ class AsyncWebhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Webhook = await self._core.send(spec)
-        return answer
+        response: types.Webhook = await self._core.send(spec)
+        return response
 
     async def update(
         self,
@@ -12496,8 +12496,8 @@ class AsyncWebhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.WebhookUpdated = await self._core.send(spec)
-        return answer
+        response: types.WebhookUpdated = await self._core.send(spec)
+        return response
 
     async def delete(
         self,
@@ -12602,8 +12602,8 @@ class AsyncWebhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Delivery = await self._core.send(spec)
-        return answer
+        response: types.Delivery = await self._core.send(spec)
+        return response
 
     async def redeliver(
         self,
@@ -12636,8 +12636,8 @@ class AsyncWebhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.DeliveryPromised = await self._core.send(spec)
-        return answer
+        response: types.DeliveryPromised = await self._core.send(spec)
+        return response
 
     async def replay_events(
         self,
@@ -12688,8 +12688,8 @@ class AsyncWebhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.WebhookReplayed = await self._core.send(spec)
-        return answer
+        response: types.WebhookReplayed = await self._core.send(spec)
+        return response
 
     async def get_stats(
         self,
@@ -12725,8 +12725,8 @@ class AsyncWebhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.DeliveryStats = await self._core.send(spec)
-        return answer
+        response: types.DeliveryStats = await self._core.send(spec)
+        return response
 
     async def test(
         self,
@@ -12757,8 +12757,8 @@ class AsyncWebhooks:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.DeliveryPromised = await self._core.send(spec)
-        return answer
+        response: types.DeliveryPromised = await self._core.send(spec)
+        return response
 
 
 class Resources:
@@ -12818,8 +12818,8 @@ class Resources:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Document = self._core.send(spec)
-        return answer
+        response: types.Document = self._core.send(spec)
+        return response
 
     def search(
         self,
@@ -12930,8 +12930,8 @@ class AsyncResources:
             max_wait=max_wait,
             headers=extra_headers,
         )
-        answer: types.Document = await self._core.send(spec)
-        return answer
+        response: types.Document = await self._core.send(spec)
+        return response
 
     def search(
         self,

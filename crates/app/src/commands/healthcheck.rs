@@ -30,10 +30,10 @@ pub(crate) async fn run(config: &Config, live: bool, output: Output) -> Result<(
     let address = config.admin_listen.unwrap_or(config.listen);
     let (probe, wanted) = if live { (Probe::Live, "alive") } else { (Probe::Ready, "ready") };
     let unhealthy = |reason: String| CommandError::from(HealthCommandError { address, reason });
-    let answer = ask(address, probe).await;
-    let answer = answer.ok_or_else(|| unhealthy("no Candor service responds at this address".to_owned()))?;
-    if answer["status"] != wanted {
-        return Err(unhealthy(reason(&answer)));
+    let response = ask(address, probe).await;
+    let response = response.ok_or_else(|| unhealthy("no Candor service responds at this address".to_owned()))?;
+    if response["status"] != wanted {
+        return Err(unhealthy(reason(&response)));
     }
     output.say(&json!({"status": wanted}), wanted)
 }
@@ -44,8 +44,8 @@ pub(super) async fn ask(address: SocketAddr, question: Probe) -> Option<Value> {
 }
 
 /// Returns the reason that a service gives for not being ready.
-pub(super) fn reason(answer: &Value) -> String {
-    answer["error"]["message"].as_str().unwrap_or("no reason given").to_owned()
+pub(super) fn reason(response: &Value) -> String {
+    response["error"]["message"].as_str().unwrap_or("no reason given").to_owned()
 }
 
 /// Returns the address by which this machine reaches its own listener: the loopback address if the listener has

@@ -180,12 +180,15 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Command
         assignments::create(services, &context, object(ask)).await,
         "create a sample assignment",
     )?)?;
-    let answer = json!({
+    let response = json!({
         "reviewer_id": people.get(8),
         "observations": [{"type": "strength", "observation": "Called each of them in the first week."}],
     });
     let id = parse_id(&assignment)?;
-    expect_reply(assignments::submit(services, &context, id, object(answer)).await, "answer a sample assignment")?;
+    expect_reply(
+        assignments::submit(services, &context, id, object(response)).await,
+        "answer a sample assignment",
+    )?;
     integrations::create_connector(services, &context).await
 }
 

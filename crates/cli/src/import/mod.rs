@@ -74,12 +74,13 @@ async fn carry_out(import: Import, progress: &Progress) -> Result<usize, Command
     }
     progress.begin(&parts, duplicates);
     for (number, part) in parts.iter().enumerate() {
-        let answer = connection.send(part, number, progress).await.map_err(|reason| ImportError::NotImported {
-            url: connection.address().to_owned(),
-            reason: reason.trim_end_matches('.').to_owned(),
-            outcome: progress.outcome(),
-        })?;
-        progress.record_answer(number, part, answer);
+        let response =
+            connection.send(part, number, progress).await.map_err(|reason| ImportError::NotImported {
+                url: connection.address().to_owned(),
+                reason: reason.trim_end_matches('.').to_owned(),
+                outcome: progress.outcome(),
+            })?;
+        progress.record_response(number, part, response);
     }
     Ok(progress.count_failed())
 }

@@ -71,10 +71,10 @@ impl Progress {
     }
 
     /// Records the answer to a part.
-    pub(super) fn record_answer(&self, number: usize, part: &Part, answer: Value) {
+    pub(super) fn record_response(&self, number: usize, part: &Part, response: Value) {
         let mut state = self.state();
         (state.asked, state.said) = (None, None);
-        state.tally.add(number, part, answer);
+        state.tally.add(number, part, response);
         state.bar.set_message("");
         state.bar.inc(part.numbers.len() as u64);
     }

@@ -40,7 +40,7 @@ pub(super) struct Connection {
 
 /// Result of one attempt.
 enum SendResult {
-    Answer(Value),
+    Response(Value),
     Wait(Duration),
     Again(Failure),
     /// Permanent failure with its reason; a retry is useless.
@@ -99,13 +99,13 @@ impl Connection {
         loop {
             progress.record_sending(number);
             let send_result = self.attempt(part, number).await;
-            if !matches!(send_result, SendResult::Answer(_)) {
+            if !matches!(send_result, SendResult::Response(_)) {
                 let is_open = matches!(&send_result, SendResult::Again(failure) if failure.is_open);
                 progress.not_done(number, was_open, is_open);
                 was_open |= is_open;
             }
             match send_result {
-                SendResult::Answer(answer) => return Ok(answer),
+                SendResult::Response(response) => return Ok(response),
                 SendResult::Refused(reason) => return Err(reason),
                 SendResult::Wait(time) if waits < WAITS => {
                     waits += 1;
@@ -135,7 +135,7 @@ impl Connection {
         let add = |request: RawRequest, (name, value): &(&str, String)| request.query(*name, value);
         let request = self.query.iter().fold(request, add).body(CSV, part.bytes.clone());
         match request.send().await.and_then(|response| response.json::<Value>()) {
-            Ok(response) if response.data["data"].is_object() => SendResult::Answer(response.data),
+            Ok(response) if response.data["data"].is_object() => SendResult::Response(response.data),
             Ok(_) | Err(ClientError::Unreadable(_)) => {
                 SendResult::Refused("the response is not from a Candor service".to_owned())
             }

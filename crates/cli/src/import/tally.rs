@@ -74,8 +74,8 @@ impl Tally {
     }
 
     /// Adds the answer to a part. Row numbers are converted to those of the whole file, also in messages.
-    pub(super) fn add(&mut self, number: usize, part: &Part, mut answer: Value) {
-        let data = &answer["data"];
+    pub(super) fn add(&mut self, number: usize, part: &Part, mut response: Value) {
+        let data = &response["data"];
         let count = |name: &str| data[name].as_u64().unwrap_or_default();
         let counts = Counts {
             created: count("created"),
@@ -88,7 +88,8 @@ impl Tally {
             (it.sent, it.counts) = (PartState::Answered, counts);
         }
         let take_rows = |rows: &mut Value| rows.as_array_mut().map(std::mem::take).unwrap_or_default();
-        let (mut errors, mut plan) = (take_rows(&mut answer["data"]["errors"]), take_rows(&mut answer["plan"]));
+        let (mut errors, mut plan) =
+            (take_rows(&mut response["data"]["errors"]), take_rows(&mut response["plan"]));
         self.failed.convert(part, &mut errors);
         for row in &mut plan {
             let row_number = row["row_number"].as_u64().and_then(|number| u32::try_from(number).ok());
@@ -98,7 +99,7 @@ impl Tally {
         self.plan.append(&mut plan);
         self.errors.sort_by_key(|error| error["row_number"].as_u64());
         self.plan.sort_by_key(|plan| plan["row_number"].as_u64());
-        for mut warning in take_rows(&mut answer["warnings"]) {
+        for mut warning in take_rows(&mut response["warnings"]) {
             warning["message"] = json!(part.renumber_rows(warning["message"].as_str().unwrap_or_default()));
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
@@ -271,7 +272,7 @@ mod tests {
     use super::*;
 
     fn tally() -> Tally {
-        let answer = |row: u32| {
+        let response = |row: u32| {
             json!({"data": {"created": 2, "updated": 1, "deactivated": 0, "skipped": 3, "errors": [
                 {"row_number": row, "email": "a@example.com", "code": "required", "message": "x"},
             ]}, "warnings": [{"column": "badge", "message": "becomes a text in row 2"}]})
@@ -281,8 +282,8 @@ mod tests {
             let managers = vec![None; numbers.len()];
             Part { bytes: vec![], numbers: numbers.to_vec(), managers, is_whole: false }
         };
-        tally.add(0, &part(&[9, 12]), answer(3));
-        tally.add(1, &part(&[4]), answer(2));
+        tally.add(0, &part(&[9, 12]), response(3));
+        tally.add(1, &part(&[4]), response(2));
         tally
     }
 

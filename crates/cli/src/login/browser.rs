@@ -97,15 +97,15 @@ pub(super) async fn sign_in(url: &str, may_be_insecure: bool, agent: &str) -> Re
     let port = listener.local_addr().map_err(CommandError::io("listen", "on 127.0.0.1"))?.port();
     let opening = Arc::new(Opening::new(attempt.address(url, port))?);
     show(&opening, port, &attempt.shown_code());
-    let answer = timeout(SIGN_IN_LIMIT, wait_for_redirect(&listener, &attempt.state, &opening)).await;
-    let code = match answer.map_err(|_| RemoteError::SignInTimeout)? {
+    let redirect = timeout(SIGN_IN_LIMIT, wait_for_redirect(&listener, &attempt.state, &opening)).await;
+    let code = match redirect.map_err(|_| RemoteError::SignInTimeout)? {
         SignInResult::Code(code) => code,
         SignInResult::Refusal(reason) => return Err(RemoteError::SignInRefused(explain(&reason)).into()),
     };
     let body = json!({"code": code, "verifier": attempt.verifier.expose()});
     let candor = account(&code)?.client(agent)?;
-    let answer = candor.request(Method::POST, "portal-links/exchange").json(&body).send().await;
-    let exchange = answer.and_then(|response| response.json::<Exchange>());
+    let response = candor.request(Method::POST, "portal-links/exchange").json(&body).send().await;
+    let exchange = response.and_then(|response| response.json::<Exchange>());
     let exchange = exchange.map_err(RemoteError::naming_request(format!("sign in at {url}")))?.data;
     Ok(ApiKey::parse(&exchange.key)?)
 }
@@ -171,15 +171,15 @@ fn show(opening: &Opening, port: u16, code: &str) {
 
 /// Waits for the redirect of this sign-in. Connections are served concurrently, because browsers open spare ones.
 async fn wait_for_redirect(listener: &TcpListener, state: &str, opening: &Arc<Opening>) -> SignInResult {
-    let (sender, mut answers) = mpsc::channel(1);
+    let (sender, mut responses) = mpsc::channel(1);
     loop {
         tokio::select! {
-            Some(answer) = answers.recv() => return answer,
+            Some(response) = responses.recv() => return response,
             accepted = listener.accept() => if let Ok((stream, _)) = accepted {
                 let (sender, state, opening) = (sender.clone(), state.to_owned(), Arc::clone(opening));
                 tokio::spawn(async move {
-                    if let Ok(Ok(Some(answer))) = timeout(CONNECTION_LIMIT, serve(stream, &state, &opening)).await {
-                        let _ = sender.try_send(answer);
+                    if let Ok(Ok(Some(response))) = timeout(CONNECTION_LIMIT, serve(stream, &state, &opening)).await {
+                        let _ = sender.try_send(response);
                     }
                 });
             },
@@ -196,13 +196,13 @@ async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Res
         }
     }
     let is_opening = opening.is_asked(&head);
-    let answer = if is_opening && opening.is_opened.swap(true, Ordering::SeqCst) {
+    let sign_in_result = if is_opening && opening.is_opened.swap(true, Ordering::SeqCst) {
         Some(SignInResult::Refusal(OPENED_TWICE.to_owned()))
     } else {
         read_redirect(&head, state)
     };
     let mut location = String::new();
-    let (status, text) = match &answer {
+    let (status, text) = match &sign_in_result {
         Some(SignInResult::Code(_)) => {
             ("200 OK", "You are signed in. The command line goes on, and you can close this page.")
         }
@@ -224,7 +224,7 @@ async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Res
     );
     stream.write_all(response.as_bytes()).await?;
     stream.shutdown().await?;
-    Ok(answer)
+    Ok(sign_in_result)
 }
 
 /// Reads the redirect: a GET of `/` with the state of this sign-in, and a code or an error.
@@ -299,11 +299,12 @@ mod tests {
 
     #[test]
     fn only_the_redirect_with_the_state_is_an_answer() {
-        let answer_to = |line: &str| read_redirect(format!("{line}\r\nHost: 127.0.0.1\r\n\r\n").as_bytes(), STATE);
+        let response_to =
+            |line: &str| read_redirect(format!("{line}\r\nHost: 127.0.0.1\r\n\r\n").as_bytes(), STATE);
         let code = SignInResult::Code("cdr_link_a".to_owned());
-        assert_eq!(answer_to(&format!("GET /?code=cdr_link_a&state={STATE} HTTP/1.1")), Some(code));
+        assert_eq!(response_to(&format!("GET /?code=cdr_link_a&state={STATE} HTTP/1.1")), Some(code));
         let refusal = SignInResult::Refusal("denied".to_owned());
-        assert_eq!(answer_to(&format!("GET /?error=denied&state={STATE} HTTP/1.1")), Some(refusal));
+        assert_eq!(response_to(&format!("GET /?error=denied&state={STATE} HTTP/1.1")), Some(refusal));
         for line in [
             "GET /?code=cdr_link_a HTTP/1.1".to_owned(),
             "GET /?code=cdr_link_a&state= HTTP/1.1".to_owned(),
@@ -314,7 +315,7 @@ mod tests {
             format!("POST /?code=cdr_link_a&state={STATE} HTTP/1.1"),
             String::new(),
         ] {
-            assert_eq!(answer_to(&line), None, "{line}");
+            assert_eq!(response_to(&line), None, "{line}");
         }
     }
 
@@ -330,8 +331,8 @@ mod tests {
             (foreign, own)
         };
         let opening = Arc::new(Opening::new("https://feedback.example.com/console/".to_owned()).unwrap());
-        let (answer, (foreign, own)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
-        assert_eq!(answer, SignInResult::Code("cdr_link_own".to_owned()));
+        let (response, (foreign, own)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
+        assert_eq!(response, SignInResult::Code("cdr_link_own".to_owned()));
         assert!(foreign.starts_with("HTTP/1.1 404 ") && !foreign.contains("cdr_link"), "{foreign}");
         assert!(own.starts_with("HTTP/1.1 200 ") && own.contains("no-store"), "{own}");
     }
@@ -344,12 +345,12 @@ mod tests {
         let opening = Arc::new(Opening::new(address.to_owned()).unwrap());
         assert_eq!(opening.path.len(), 44, "random, and without the state");
         let client = async { (ask(port, &opening.path).await, ask(port, &opening.path).await) };
-        let (answer, (first, second)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
+        let (response, (first, second)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
         assert!(
             first.starts_with("HTTP/1.1 303 ") && first.contains(&format!("Location: {address}\r\n")),
             "{first}"
         );
         assert!(!second.contains("Location"), "{second}");
-        assert_eq!(answer, SignInResult::Refusal(OPENED_TWICE.to_owned()));
+        assert_eq!(response, SignInResult::Refusal(OPENED_TWICE.to_owned()));
     }
 }

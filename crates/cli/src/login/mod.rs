@@ -35,8 +35,8 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError
     };
     let profile = Profile { is_session: login.browser, ..Profile::with_key(url.clone(), key) };
     let candor = Account::new(profile.clone(), login.insecure).client(AGENT)?;
-    let answer = candor.request(Method::GET, "me").send().await;
-    let me = answer.and_then(|response| response.json::<Me>());
+    let response = candor.request(Method::GET, "me").send().await;
+    let me = response.and_then(|response| response.json::<Me>());
     let me = me.map_err(RemoteError::naming_request(format!("log in to {url}")))?.data;
     profiles.insert(&login.profile, profile);
     profiles.write(&path)?;
@@ -77,10 +77,10 @@ async fn end_session(profile: Profile) -> Result<(), RemoteError> {
     let url = profile.url.clone();
     // The login has accepted the URL, with --insecure or without.
     let candor = Account::new(profile, true).client(AGENT)?;
-    let answer = candor.request(Method::POST, "sign-in/logout").send().await;
-    match answer {
+    let response = candor.request(Method::POST, "sign-in/logout").send().await;
+    match response {
         Err(error) if error.api().is_some_and(|api| api.status == StatusCode::UNAUTHORIZED) => Ok(()),
-        answer => answer.map(drop).map_err(RemoteError::naming_request(format!("end the session at {url}"))),
+        response => response.map(drop).map_err(RemoteError::naming_request(format!("end the session at {url}"))),
     }
 }
 

@@ -69,12 +69,12 @@ impl<M> Dispatcher<M> {
     pub fn handle_rate_lease(
         &mut self,
         order: &RateLeaseOrder,
-        answer: RateLease,
+        response: RateLease,
         now: Now,
     ) -> Option<AttemptResult> {
         // Attempts that waited for the answer may begin.
         self.wakes.claims = true;
-        match answer {
+        match response {
             RateLease::Held => {
                 self.queues.rate_leased(order.place, Some(order.ends));
                 None

@@ -71,13 +71,13 @@ impl ConcurrencyWindow {
 
     /// Adapts the width to the result of an attempt that began in `round`. Attempts of the same round that get no
     /// response halve the width only once.
-    pub(super) fn learn(&mut self, round: u32, answer: ReceiverResponse) {
-        self.quick = answer.took < QUICK;
-        self.prompt = answer.answered && answer.took < PROMPT;
-        if !answer.answered && round == self.round {
+    pub(super) fn learn(&mut self, round: u32, response: ReceiverResponse) {
+        self.quick = response.took < QUICK;
+        self.prompt = response.answered && response.took < PROMPT;
+        if !response.answered && round == self.round {
             self.width = (self.width / 2).max(1);
             self.round = self.round.wrapping_add(1);
-        } else if answer.acknowledged && self.quick {
+        } else if response.acknowledged && self.quick {
             self.width = (self.width + 1).min(MOST);
         }
     }
@@ -98,9 +98,9 @@ mod tests {
     const SILENT: ReceiverResponse =
         ReceiverResponse { answered: false, acknowledged: false, took: Duration::from_secs(15) };
 
-    fn after(pace: &mut ConcurrencyWindow, answers: &[ReceiverResponse]) -> (usize, bool) {
+    fn after(pace: &mut ConcurrencyWindow, responses: &[ReceiverResponse]) -> (usize, bool) {
         let round = pace.round();
-        for it in answers {
+        for it in responses {
             pace.learn(round, *it);
         }
         (pace.width(), pace.is_quick())

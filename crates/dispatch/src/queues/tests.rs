@@ -41,9 +41,9 @@ impl QueuesTest {
         std::iter::from_fn(|| self.queues.start(self.now)).map(|start| start.place).collect()
     }
 
-    fn end(&mut self, begun: &[QueuePlace], answer: ReceiverResponse) {
+    fn end(&mut self, begun: &[QueuePlace], response: ReceiverResponse) {
         for place in begun {
-            self.queues.release_slot(*place, Some(answer));
+            self.queues.release_slot(*place, Some(response));
         }
         self.queues.remove_unrecorded(begun.len());
     }
@@ -223,8 +223,8 @@ fn queue_counters_match_contents_after_random_steps() {
             2 | 3 => places.extend(test.start()),
             4 => {
                 let some = places.split_off(places.len() / 2);
-                let answer = if random.number_below(3) == 0 { SILENT } else { QUICK };
-                test.end(&some, answer);
+                let response = if random.number_below(3) == 0 { SILENT } else { QUICK };
+                test.end(&some, response);
             }
             _ => {
                 test.pass(random.number_below(6) as u64);

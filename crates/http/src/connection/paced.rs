@@ -325,7 +325,7 @@ mod tests {
         client.write_all(&ASK.repeat(2)).await.unwrap();
         for _ in 0..2 {
             assert_eq!(server.read(&mut bytes).await.unwrap(), ASK.len());
-            drop(server.gate().begin_answer());
+            drop(server.gate().begin_response());
         }
         let read_result =
             tokio::time::timeout(EVER, server.read(&mut bytes)).await.expect("the connection stays open");
@@ -335,7 +335,7 @@ mod tests {
         for _ in 0..2 {
             client.write_all(ASK).await.unwrap();
             assert_eq!(server.read(&mut bytes).await.unwrap(), ASK.len());
-            drop(server.gate().begin_answer());
+            drop(server.gate().begin_response());
             let next = poll_fn(|cx| {
                 let read = Pin::new(&mut server).poll_read(cx, &mut ReadBuf::new(&mut bytes));
                 Poll::Ready(read.is_pending())
@@ -347,7 +347,7 @@ mod tests {
     #[tokio::test]
     async fn answering_request_notices_disconnect_but_reads_no_input() {
         let (mut server, mut client) = pair(EVER).await;
-        let _answering = server.gate().begin_answer();
+        let _answering = server.gate().begin_response();
         client.write_all(b"next").await.unwrap();
         server.stream.readable().await.unwrap();
         let mut bytes = [0; 16];
@@ -357,7 +357,7 @@ mod tests {
         });
         assert!(!read.await);
         let (mut server, client) = pair(EVER).await;
-        let _answering = server.gate().begin_answer();
+        let _answering = server.gate().begin_response();
         drop(client);
         assert_eq!(server.read(&mut bytes).await.unwrap(), 0);
     }
@@ -378,7 +378,7 @@ mod tests {
             .await
         };
         assert_eq!((read_piece().await, read_piece().await), (PIECE_BYTES, PIECE_BYTES));
-        let _answering = gate.begin_answer();
+        let _answering = gate.begin_response();
         let receiving = gate.begin_body(Some(20_000));
         assert_eq!(read_piece().await, 20_000);
         assert_eq!(read_piece().await, 0, "what comes behind the body waits");

@@ -50,7 +50,7 @@ pub(crate) struct ReadGate(Rc<State>);
 
 impl ReadGate {
     /// Marks a request as being answered until the guard is dropped.
-    pub(crate) fn begin_answer(&self) -> ResponseGuard {
+    pub(crate) fn begin_response(&self) -> ResponseGuard {
         self.0.phase.set(Phase::Answering);
         self.0.has_begun.set(false);
         ResponseGuard(self.clone())
@@ -156,7 +156,7 @@ mod tests {
     fn answering_request_allows_reads_of_its_body_only() {
         let gate = ReadGate::default();
         assert_eq!(gate.allowance(), Allowance::ToBlankLine);
-        let answering = gate.begin_answer();
+        let answering = gate.begin_response();
         assert_eq!(gate.allowance(), Allowance::Nothing);
         let receiving = gate.begin_body(Some(100_000));
         assert_eq!(gate.allowance(), Allowance::Body(100_000));
@@ -176,7 +176,7 @@ mod tests {
         assert!(!gate.has_head_begun());
         gate.record_read(1);
         assert!(gate.has_head_begun());
-        let answering = gate.begin_answer();
+        let answering = gate.begin_response();
         assert!(!gate.has_head_begun());
         let receiving = gate.begin_body(None);
         assert_eq!(gate.allowance(), Allowance::ToBlankLine);

@@ -5,7 +5,7 @@ use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use serde_json::{Value, json};
 
-use crate::contract::schema::shapes::{Member, answer, array, count, describe, field, flag, reference_to};
+use crate::contract::schema::shapes::{Member, array, count, describe, field, flag, reference_to, response};
 use crate::contract::schema::words::open;
 
 /// Name of the schema.
@@ -29,7 +29,7 @@ pub(super) fn schemas() -> Vec<Member> {
         field("changes", changes, about_changes),
         field("notifications", count(0), "Number of notifications that would be sent."),
     ];
-    vec![(EFFECTS, describe(answer(members, vec![]), "Effects that a request would have. Nothing was changed."))]
+    vec![(EFFECTS, describe(response(members, vec![]), "Effects that a request would have. Nothing was changed."))]
 }
 
 /// Adds the response to the parameter `dry_run`.

@@ -7,7 +7,7 @@ use candor_domain::webhook::PayloadForm;
 use serde_json::{Map, Value, json};
 
 use crate::contract::route::EventFamily;
-use crate::contract::schema::shapes::{Member, answer, datetime, describe, field, id, plain, reference_to};
+use crate::contract::schema::shapes::{Member, datetime, describe, field, id, plain, reference_to, response};
 use crate::contract::schema::words::open;
 use crate::contract::schema::{AT, ORGANIZATION_ID};
 use crate::routes::GROUPS;
@@ -43,7 +43,7 @@ fn families() -> Vec<(&'static EventFamily, Vec<&'static str>)> {
 fn event_of(kind: Value, data: Value, description: &str) -> Value {
     let about = "The resource after the change, as GET returns it without `expand`. For a test, a message.";
     let members = head(kind).into_iter().chain([field("data", data, about)]).collect();
-    describe(answer(members, vec![]), description)
+    describe(response(members, vec![]), description)
 }
 
 /// Returns the members of an event before the member `data`.
@@ -72,7 +72,7 @@ fn thin_event() -> Value {
             "URL of the resource. GET it with an API key. A 404 means that the resource is gone.",
         ),
     ];
-    let data = answer(data, vec![]);
+    let data = response(data, vec![]);
     let ends = [
         field("data", data, "Reference to the resource."),
         field("payload", open(PayloadForm::NAME), "Always `thin`. A full event does not have this member."),
@@ -80,7 +80,7 @@ fn thin_event() -> Value {
     let members = head(open(EventType::NAME)).into_iter().chain(ends).collect();
     let description = "An event in the body of a delivery to a subscription whose `payload` is `thin`. A test is \
                        delivered as a full event.";
-    let mut schema = describe(answer(members, vec![]), description);
+    let mut schema = describe(response(members, vec![]), description);
     schema["examples"] = json!([thin_example()]);
     schema
 }
@@ -93,9 +93,9 @@ fn erased_schema() -> Value {
         field("erased", is_erased, "Always `true`. The other members were removed."),
     ];
     let members =
-        head(plain()).into_iter().chain([field("data", answer(data, vec![]), "The id of the resource.")]);
+        head(plain()).into_iter().chain([field("data", response(data, vec![]), "The id of the resource.")]);
     let description = "An event whose data was removed, because the person that it was about was erased.";
-    describe(answer(members.collect(), vec![]), description)
+    describe(response(members.collect(), vec![]), description)
 }
 
 /// Returns the event schemas of all families and their union.

@@ -5,7 +5,7 @@ use candor_domain::fields::StringEnum;
 use serde_json::{Map, Value, json};
 
 use crate::contract::schema::Schema;
-use crate::contract::schema::shapes::{answer, describe, field, plain, reference_to};
+use crate::contract::schema::shapes::{describe, field, plain, reference_to, response};
 use crate::routes::assignments::ASSIGNMENT;
 use crate::routes::attributes::ATTRIBUTE;
 use crate::routes::check_ins::CHECK_IN;
@@ -51,7 +51,7 @@ fn row(resource: ExportedResource) -> Value {
         field("type", kind, &format!("Type of the line, `{word}`.")),
         field("data", reference_to(data(resource).name), DATA),
     ];
-    describe(answer(members, vec![]), &format!("The line of one row of `{}`.", resource.word()))
+    describe(response(members, vec![]), &format!("The line of one row of `{}`.", resource.word()))
 }
 
 /// Builds the schema of rows that later versions add. It excludes the described types, so that a row matches exactly
@@ -67,7 +67,7 @@ fn other_rows() -> Value {
         field("data", data, DATA),
     ];
     let about = "The line of one row of a type that this version does not describe.";
-    describe(answer(members, vec![]), about)
+    describe(response(members, vec![]), about)
 }
 
 /// Returns the schemas of rows, and their union, discriminated by `type`.

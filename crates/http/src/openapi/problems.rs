@@ -5,7 +5,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::RequestKind;
 use serde_json::{Value, json};
 
-use crate::contract::schema::shapes::{Member, answer, array, count, describe, field, id, plain, reference_to};
+use crate::contract::schema::shapes::{Member, array, count, describe, field, id, plain, reference_to, response};
 use crate::contract::schema::words::{FIELD_CODES, SCOPES, open};
 use crate::response::error_response::ErrorCode;
 
@@ -15,7 +15,7 @@ pub(super) const BODY: &str = "ErrorResponse";
 /// Defines a form of a details entry, which may get more members later. `name` must differ from every member
 /// name, because generated Python would confuse them.
 fn shape(name: &'static str, always: Vec<Member>, sometimes: Vec<Member>, description: &str) -> Member {
-    let mut schema = describe(answer(always, sometimes), description);
+    let mut schema = describe(response(always, sometimes), description);
     schema["additionalProperties"] = json!(true);
     (name, schema)
 }
@@ -91,8 +91,8 @@ fn body() -> Value {
     let about_details = "One entry for each problem. The shape depends on `code`. Absent if there is nothing to \
                          add. At most 100 field problems are listed; a last entry has the number of all \
                          others.";
-    let error = answer(members, vec![field("details", details, about_details)]);
-    answer(vec![field("error", error, "The error.")], vec![])
+    let error = response(members, vec![field("details", details, about_details)]);
+    response(vec![field("error", error, "The error.")], vec![])
 }
 
 /// Returns the schemas of errors, by name.

@@ -57,22 +57,22 @@ impl Asset {
             Some((encoding, _)) => format!("\"{}-{}\"", self.tag, encoding.name()),
         };
         let lines = request.get_all(IF_NONE_MATCH).filter_map(|value| value.to_str().ok());
-        let mut answer = if etag::names(lines, &tag) {
+        let mut response = if etag::names(lines, &tag) {
             Response::empty(StatusCode::NOT_MODIFIED)
         } else {
             let (encoding, body) =
                 encoded_asset.map_or((None, &self.plain), |(encoding, body)| (Some(encoding), body));
-            let mut answer = Response::with_body(self.content_type.clone(), body.clone());
-            answer
+            let mut response = Response::with_body(self.content_type.clone(), body.clone());
+            response
                 .headers
                 .extend(encoding.map(|encoding| (CONTENT_ENCODING, HeaderValue::from_static(encoding.name()))));
-            answer
+            response
         };
-        answer.is_encoded = true;
-        answer.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
-        answer.headers.push((CACHE_CONTROL, CACHED));
-        answer.headers.extend(HeaderValue::try_from(tag).ok().map(|value| (ETAG, value)));
-        answer
+        response.is_encoded = true;
+        response.headers.push((VARY, HeaderValue::from_static("Accept-Encoding")));
+        response.headers.push((CACHE_CONTROL, CACHED));
+        response.headers.extend(HeaderValue::try_from(tag).ok().map(|value| (ETAG, value)));
+        response
     }
 
     /// Returns the file in an encoding, or `None` if compression saves nothing. The result is cached.
@@ -99,8 +99,8 @@ mod tests {
         headers
     }
 
-    fn header<'a>(answer: &'a Response, name: &str) -> Option<&'a HeaderValue> {
-        answer.headers.iter().find(|(header, _)| header.as_str() == name).map(|(_, value)| value)
+    fn header<'a>(response: &'a Response, name: &str) -> Option<&'a HeaderValue> {
+        response.headers.iter().find(|(header, _)| header.as_str() == name).map(|(_, value)| value)
     }
 
     #[test]
@@ -120,9 +120,9 @@ mod tests {
         let tags = ["zstd", "gzip", ""]
             .map(|name| header(&asset.answer(&request_headers(name, None)), "etag").unwrap().clone());
         assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[0] != tags[2], "{tags:?}");
-        let second_answer = asset.answer(&request_headers("gzip", Some(&tags[1])));
-        assert_eq!((second_answer.status, second_answer.body.len()), (StatusCode::NOT_MODIFIED, 0));
-        assert_eq!(header(&second_answer, "etag"), Some(&tags[1]));
+        let second_response = asset.answer(&request_headers("gzip", Some(&tags[1])));
+        assert_eq!((second_response.status, second_response.body.len()), (StatusCode::NOT_MODIFIED, 0));
+        assert_eq!(header(&second_response, "etag"), Some(&tags[1]));
         assert_eq!(asset.answer(&request_headers("zstd", Some(&tags[1]))).status, StatusCode::OK);
         let other = Asset::new(HeaderValue::from_static("text/plain"), Bytes::from("another"));
         assert_eq!(other.answer(&request_headers("", Some(&tags[2]))).status, StatusCode::OK);
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn incompressible_asset_is_sent_uncompressed() {
         let asset = Asset::new(HeaderValue::from_static("image/png"), Bytes::from_static(b"small"));
-        let answer = asset.answer(&request_headers("gzip", None));
-        assert_eq!((answer.body.as_ref(), header(&answer, "content-encoding")), (&b"small"[..], None));
+        let response = asset.answer(&request_headers("gzip", None));
+        assert_eq!((response.body.as_ref(), header(&response, "content-encoding")), (&b"small"[..], None));
     }
 }

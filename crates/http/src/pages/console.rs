@@ -125,9 +125,9 @@ fn content_type(name: &str) -> HeaderValue {
 ///
 /// # Errors
 /// 404 for an unknown file, such as one of another version.
-pub(crate) fn answer(path: &str, request: &HeaderMap) -> Result<Response, ErrorResponse> {
+pub(crate) fn find_response(path: &str, request: &HeaderMap) -> Result<Response, ErrorResponse> {
     let console = &*CONSOLE;
-    let mut answer = match path.strip_prefix(ASSETS) {
+    let mut response = match path.strip_prefix(ASSETS) {
         // The page names the files of one version, so caches must ask for it again after an upgrade.
         None => with_caching(console.page.answer(request), HeaderValue::from_static("no-cache")),
         Some(file) => {
@@ -139,15 +139,15 @@ pub(crate) fn answer(path: &str, request: &HeaderMap) -> Result<Response, ErrorR
     for (name, value) in
         [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY"), (REFERRER_POLICY, "no-referrer")]
     {
-        answer.headers.push((name, HeaderValue::from_static(value)));
+        response.headers.push((name, HeaderValue::from_static(value)));
     }
-    Ok(answer)
+    Ok(response)
 }
 
-fn with_caching(mut answer: Response, value: HeaderValue) -> Response {
-    answer.headers.retain(|(header, _)| *header != CACHE_CONTROL);
-    answer.headers.push((CACHE_CONTROL, value));
-    answer
+fn with_caching(mut response: Response, value: HeaderValue) -> Response {
+    response.headers.retain(|(header, _)| *header != CACHE_CONTROL);
+    response.headers.push((CACHE_CONTROL, value));
+    response
 }
 
 #[cfg(test)]
@@ -161,19 +161,19 @@ mod tests {
     /// Maximum size of all files, compressed, without those of another language than English.
     const ALL_BYTES: usize = 160 * 1024;
 
-    fn header(answer: &Response, name: &str) -> String {
-        let entry = answer.headers.iter().find(|(header, _)| header.as_str() == name);
+    fn header(response: &Response, name: &str) -> String {
+        let entry = response.headers.iter().find(|(header, _)| header.as_str() == name);
         entry.map(|(_, value)| value.to_str().unwrap().to_owned()).unwrap_or_default()
     }
 
     #[test]
     fn page_has_a_strict_policy_on_every_address() {
         for path in ["", "webhooks", "people/emp_1", "nowhere"] {
-            let answer = answer(path, &HeaderMap::new()).unwrap();
-            assert_eq!(header(&answer, "content-security-policy"), POLICY, "{path}");
-            assert_eq!(header(&answer, "referrer-policy"), "no-referrer", "{path}");
-            assert!(header(&answer, "cache-control") == "no-cache", "{path}");
-            let page = String::from_utf8(answer.body.to_vec()).unwrap();
+            let response = find_response(path, &HeaderMap::new()).unwrap();
+            assert_eq!(header(&response, "content-security-policy"), POLICY, "{path}");
+            assert_eq!(header(&response, "referrer-policy"), "no-referrer", "{path}");
+            assert!(header(&response, "cache-control") == "no-cache", "{path}");
+            let page = String::from_utf8(response.body.to_vec()).unwrap();
             assert!(!page.contains("<script>") && !page.contains("style="), "{path}");
         }
         assert!(!POLICY.contains("unsafe"));
@@ -182,11 +182,11 @@ mod tests {
     #[test]
     fn file_is_immutable_under_its_hash_and_absent_elsewhere() {
         let hash = &CONSOLE.hash;
-        let script = answer(&format!("assets/{hash}/main.js"), &HeaderMap::new()).unwrap();
+        let script = find_response(&format!("assets/{hash}/main.js"), &HeaderMap::new()).unwrap();
         assert_eq!(header(&script, "cache-control"), "public, max-age=31536000, immutable");
         assert_eq!(header(&script, "content-security-policy"), POLICY);
         for path in ["assets/main.js", "assets/0000000000000000/main.js", &format!("assets/{hash}/../main.js")] {
-            assert!(answer(path, &HeaderMap::new()).is_err(), "{path}");
+            assert!(find_response(path, &HeaderMap::new()).is_err(), "{path}");
         }
     }
 

@@ -77,8 +77,8 @@ pub(crate) fn render_accept_page(request: &HttpRequest) -> Response {
 }
 
 /// Renders the API's answer as a page, with the same status and headers.
-pub(crate) fn outcome(answer: Response) -> Response {
-    let (title, text) = match answer.status.as_u16() {
+pub(crate) fn outcome(response: Response) -> Response {
+    let (title, text) = match response.status.as_u16() {
         200 => ("Invitation accepted", "Your account is active. You can close this page."),
         404 => (
             "This invitation cannot be accepted",
@@ -89,8 +89,8 @@ pub(crate) fn outcome(answer: Response) -> Response {
         500.. => ("That did not work", "The service has a problem. Open the link again in a while."),
         _ => ("This link is not complete", "Copy the whole link from the invitation and open it again."),
     };
-    let page = page(answer.status, title, &format!("<p>{text}</p>"));
-    let other_headers = answer.headers.into_iter().filter(|(name, _)| *name != CONTENT_TYPE);
+    let page = page(response.status, title, &format!("<p>{text}</p>"));
+    let other_headers = response.headers.into_iter().filter(|(name, _)| *name != CONTENT_TYPE);
     Response { headers: page.headers.into_iter().chain(other_headers).collect(), ..page }
 }
 
@@ -101,7 +101,7 @@ fn page(status: StatusCode, title: &str, content: &str) -> Response {
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n</head>\n\
          <body>\n<main>\n<h1>{title}</h1>\n{content}\n</main>\n</body>\n</html>\n"
     );
-    let mut answer = Response { status, ..Response::with_body(HTML, Bytes::from(text)) };
-    answer.headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
-    answer
+    let mut response = Response { status, ..Response::with_body(HTML, Bytes::from(text)) };
+    response.headers.extend(HEADERS.map(|(name, value)| (name, HeaderValue::from_static(value))));
+    response
 }

@@ -24,7 +24,7 @@ pub struct Api {
     pub(crate) readiness: Readiness,
     pub(crate) router: Router,
     pub(crate) cors: Cors,
-    pub(crate) answers: Arc<ByteBudget>,
+    pub(crate) responses: Arc<ByteBudget>,
     pub(crate) bodies: Arc<ByteBudget>,
     pub(crate) read_turns: Arc<ReadTurns>,
     /// `true` if the warning about an unreadable `X-Forwarded-For` is already logged.
@@ -36,7 +36,7 @@ impl Api {
     #[must_use]
     pub fn new(services: Arc<Services>, settings: HttpSettings, readiness: Readiness) -> Self {
         let cors = Cors::new(&settings.cors_origins);
-        let answers = ByteBudget::new(CountedBytes::Answers, settings.answer_limits);
+        let responses = ByteBudget::new(CountedBytes::Responses, settings.response_limits);
         let bodies = ByteBudget::new(CountedBytes::Bodies, settings.body_limits);
         meters::register(meters::quota_names());
         let (router, warned_of_forwarded_header) = (Router::new(ROUTES), AtomicBool::new(false));
@@ -47,7 +47,7 @@ impl Api {
             readiness,
             router,
             cors,
-            answers,
+            responses,
             bodies,
             read_turns,
             warned_of_forwarded_header,

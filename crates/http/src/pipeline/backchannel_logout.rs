@@ -73,9 +73,9 @@ impl Api {
                 return Err(ErrorResponse::too_many(LOGOUT, &rate_limit));
             }
         }
-        let mut answer = Response::empty(StatusCode::OK);
-        answer.headers.push((CACHE_CONTROL, HeaderValue::from_static("no-store")));
-        Ok(answer)
+        let mut response = Response::empty(StatusCode::OK);
+        response.headers.push((CACHE_CONTROL, HeaderValue::from_static("no-store")));
+        Ok(response)
     }
 }
 

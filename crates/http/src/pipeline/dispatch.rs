@@ -45,7 +45,7 @@ use crate::routes::scim;
 /// Entry point of every request: runs the checks and the handler, then records the answer.
 pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload) -> HttpResponse {
     let mut payload = Some(payload);
-    let _answering = request.conn_data::<ReadGate>().map(ReadGate::begin_answer);
+    let _answering = request.conn_data::<ReadGate>().map(ReadGate::begin_response);
     let now = api.services.clock.now();
     let dialect = Dialect::of_path(&router::decode_unreserved(request.path()));
     let mut exchange = Exchange {
@@ -77,16 +77,16 @@ pub(crate) async fn entry(api: Data<Api>, request: HttpRequest, payload: Payload
         exchange.rate_limit =
             Some(api.services.limits.look_failures(address::bucket(exchange.client.address), now));
     }
-    let answer = result.unwrap_or_else(|error| Response::from_error(&exchange, error));
-    scim_log::record(&api.services, &exchange, &answer);
-    let answer = answer.compressed_apart(&api, &exchange).await;
-    let answer = if exchange.is_form() { invitation_page::outcome(answer) } else { answer };
-    let bytes = answer.body.len();
-    let response = answer.into_response(&api, &exchange);
-    let status = response.status();
+    let response = result.unwrap_or_else(|error| Response::from_error(&exchange, error));
+    scim_log::record(&api.services, &exchange, &response);
+    let response = response.compressed_apart(&api, &exchange).await;
+    let response = if exchange.is_form() { invitation_page::outcome(response) } else { response };
+    let bytes = response.body.len();
+    let http_response = response.into_response(&api, &exchange);
+    let status = http_response.status();
     exchange.span.record("http.response.status_code", status.as_u16());
     record.finish(&api.services, &exchange, status, bytes);
-    response
+    http_response
 }
 
 /// Resolves the address of the client and reports trusted proxies whose header is unreadable.
@@ -114,7 +114,7 @@ impl Api {
         framing::head(request.uri(), request.headers())?;
         if let Some((pattern, page)) = docs::page(request.path()) {
             exchange.pattern = pattern;
-            return docs::answer(self, exchange, page).await;
+            return docs::find_response(self, exchange, page).await;
         }
         if let Some(provider) = backchannel_logout::provider(request.path()) {
             return self.log_out(exchange, provider, payload).await;
@@ -239,13 +239,13 @@ impl Api {
         if !exchange.is_read() {
             return Ok(None);
         }
-        self.answers.require_room(caller)?;
+        self.responses.require_room(caller)?;
         if !may_be_large {
             return Ok(None);
         }
         let turn = self.read_turns.take(caller.key).await;
         // Answers of earlier reads may have taken the room during the wait.
-        self.answers.require_room(caller)?;
+        self.responses.require_room(caller)?;
         Ok(Some(turn))
     }
 

@@ -59,7 +59,11 @@ pub(crate) fn page(path: &str) -> Option<(&'static str, Page<'_>)> {
 }
 
 /// Answers a request for a page, with 405 for methods other than `GET`, `HEAD` and `OPTIONS`.
-pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -> Result<Response, ErrorResponse> {
+pub(crate) async fn find_response(
+    api: &Api,
+    exchange: &Exchange<'_>,
+    page: Page<'_>,
+) -> Result<Response, ErrorResponse> {
     let method = exchange.request.method();
     if matches!(page, Page::Console(_)) && !api.settings.console {
         return Err(ErrorResponse::not_found());
@@ -76,7 +80,7 @@ pub(crate) async fn answer(api: &Api, exchange: &Exchange<'_>, page: Page<'_>) -
         Page::Ready => api.readiness.check(&api.services).await.map(|()| status("ready")),
         Page::Metrics => metrics(api, exchange),
         Page::Docs(file) => docs(file, exchange.request.headers()),
-        Page::Console(path) => console::answer(path, exchange.request.headers()),
+        Page::Console(path) => console::find_response(path, exchange.request.headers()),
     }
 }
 
@@ -104,13 +108,13 @@ fn metrics(api: &Api, exchange: &Exchange<'_>) -> Result<Response, ErrorResponse
 static FILES: Mutex<BTreeMap<String, Arc<Asset>>> = Mutex::new(BTreeMap::new());
 
 fn docs(file: &str, request: &HeaderMap) -> Result<Response, ErrorResponse> {
-    let mut answer = find_file(file)?.answer(request);
+    let mut response = find_file(file)?.answer(request);
     for (name, value) in
         [(CONTENT_SECURITY_POLICY, POLICY), (X_FRAME_OPTIONS, "DENY"), (REFERRER_POLICY, "no-referrer")]
     {
-        answer.headers.push((name, HeaderValue::from_static(value)));
+        response.headers.push((name, HeaderValue::from_static(value)));
     }
-    Ok(answer)
+    Ok(response)
 }
 
 fn find_file(name: &str) -> Result<Arc<Asset>, ErrorResponse> {

@@ -88,7 +88,7 @@ mod tests {
     async fn waiting_use_case_holds_no_turn() {
         let work = LargeWork::with_turns(1);
         let (told, waits) = oneshot::channel();
-        let (answer, answered) = oneshot::channel();
+        let (response, answered) = oneshot::channel();
         let use_case = async move {
             let _ = told.send(());
             answered.await
@@ -99,7 +99,7 @@ mod tests {
             let turn = work.turn(None).await.unwrap();
             assert!(work.turn(None).now_or_never().is_none(), "there is only one turn");
             drop(turn);
-            answer.send(1).unwrap();
+            response.send(1).unwrap();
         };
         let (done, ()) = futures_util::future::join(running, other).await;
         assert_eq!(done.ok(), Some(Ok(1)));
@@ -137,7 +137,7 @@ mod tests {
         let work = LargeWork::with_turns(1);
         let (order, mut noted) = mpsc::unbounded_channel();
         let (told, begun) = oneshot::channel();
-        let (answer, answered) = oneshot::channel::<()>();
+        let (response, answered) = oneshot::channel::<()>();
         let note = order.clone();
         let first = run(&work, None, async move {
             let _ = told.send(());
@@ -158,7 +158,7 @@ mod tests {
             };
             let release = async {
                 wait_for(2).await;
-                answer.send(()).unwrap();
+                response.send(()).unwrap();
                 wait_for(3).await;
                 drop(turn);
             };

@@ -36,40 +36,40 @@ impl Response {
     /// request's path, plus the id of the new resource.
     pub(crate) fn from_reply(api: &Api, exchange: &Exchange<'_>, captures: Captures<'_>, reply: Reply) -> Self {
         let dialect = exchange.dialect;
-        let mut answer = Self::with_body(dialect.content_type(), reply.body);
+        let mut response = Self::with_body(dialect.content_type(), reply.body);
         match &reply.outcome {
             Outcome::Done => {}
             Outcome::Created(id) => {
-                answer.status = StatusCode::CREATED;
+                response.status = StatusCode::CREATED;
                 let collection = exchange.route.and_then(|route| route.collection);
                 let path = match collection {
                     Some(collection) => format!("{collection}/{id}"),
                     None => format!("{}/{id}", captures.fill(exchange.pattern)),
                 };
-                answer.headers.extend(api.location(dialect, &path).map(|location| (LOCATION, location)));
+                response.headers.extend(api.location(dialect, &path).map(|location| (LOCATION, location)));
             }
-            Outcome::Accepted => answer.status = StatusCode::ACCEPTED,
-            Outcome::Removed => answer = Self::empty(StatusCode::NO_CONTENT),
+            Outcome::Accepted => response.status = StatusCode::ACCEPTED,
+            Outcome::Removed => response = Self::empty(StatusCode::NO_CONTENT),
         }
         if reply.replayed {
-            answer.headers.push((REPLAYED, HeaderValue::from_static("true")));
+            response.headers.push((REPLAYED, HeaderValue::from_static("true")));
         }
         let cookie = reply.browser_cookie.as_deref().and_then(|value| api.set_cookie(value));
-        answer.headers.extend(cookie.map(|cookie| (SET_COOKIE, cookie)));
-        let Some(tag) = reply.version.map(|version| etag::tag(version, reply.etag_extra)) else { return answer };
+        response.headers.extend(cookie.map(|cookie| (SET_COOKIE, cookie)));
+        let Some(tag) = reply.version.map(|version| etag::tag(version, reply.etag_extra)) else { return response };
         let is_unchanged = exchange.is_read() && {
             let lines = exchange.request.headers().get_all(IF_NONE_MATCH);
             etag::names(lines.filter_map(|line| line.to_str().ok()), &tag)
         };
         if let Ok(tag) = HeaderValue::try_from(dialect.entity_tag(tag)) {
-            answer.headers.push((ETAG, tag));
+            response.headers.push((ETAG, tag));
         }
         if is_unchanged {
-            answer.status = StatusCode::NOT_MODIFIED;
-            answer.body = Bytes::new();
-            answer.headers.retain(|(name, _)| *name != CONTENT_TYPE);
+            response.status = StatusCode::NOT_MODIFIED;
+            response.body = Bytes::new();
+            response.headers.retain(|(name, _)| *name != CONTENT_TYPE);
         }
-        answer
+        response
     }
 
     /// Creates the response of a failed request.
@@ -126,14 +126,15 @@ impl Response {
         // Answers to committed writes have no limit: a refusal would make the client repeat the write. A dry run has
         // changed nothing.
         let is_limited = exchange.is_read() || exchange.is_dry_run;
-        let permit = if is_limited { api.answers.admit(caller, bytes)? } else { api.answers.count(caller, bytes) };
+        let permit =
+            if is_limited { api.responses.admit(caller, bytes)? } else { api.responses.count(caller, bytes) };
         Ok((self, permit))
     }
 
     /// Creates the final response, or an error if the answer exceeds the memory budget.
     pub(crate) fn into_response(self, api: &Api, exchange: &Exchange<'_>) -> HttpResponse {
         match self.admit_body(api, exchange) {
-            Ok((answer, permit)) => answer.respond(api, exchange, permit),
+            Ok((response, permit)) => response.respond(api, exchange, permit),
             Err(error) => Self::from_error(exchange, error).respond(api, exchange, None),
         }
     }

@@ -10,11 +10,11 @@ use crate::pipeline::exchange::Exchange;
 use crate::response::Response;
 
 /// Adds a SCIM request with the key of a connector, and the status of its answer, to the log of this connector.
-pub(crate) fn record(services: &Services, exchange: &Exchange<'_>, answer: &Response) {
+pub(crate) fn record(services: &Services, exchange: &Exchange<'_>, response: &Response) {
     let Some(caller) = exchange.caller.as_ref().filter(|_| exchange.dialect == Dialect::Scim) else { return };
     let Some(connector_id) = caller.connector else { return };
-    let is_error = answer.status.is_client_error() || answer.status.is_server_error();
-    let error = is_error.then(|| serde_json::from_slice::<Value>(&answer.body).unwrap_or_default());
+    let is_error = response.status.is_client_error() || response.status.is_server_error();
+    let error = is_error.then(|| serde_json::from_slice::<Value>(&response.body).unwrap_or_default());
     let duration_ms = services.clock.now().millis().saturating_sub(exchange.at.millis());
     let agent = exchange.request.headers().get(USER_AGENT);
     let entry = ScimRequest {
@@ -23,7 +23,7 @@ pub(crate) fn record(services: &Services, exchange: &Exchange<'_>, answer: &Resp
         occurred_at: exchange.at,
         method: exchange.request.method().to_string(),
         path: exchange.request.path().to_owned(),
-        status: answer.status.as_u16(),
+        status: response.status.as_u16(),
         scim_type: error.and_then(|error| error["scimType"].as_str().map(str::to_owned)),
         duration_ms: u32::try_from(duration_ms).unwrap_or_default(),
         user_agent: agent.map(|agent| String::from_utf8_lossy(agent.as_bytes()).into_owned()),

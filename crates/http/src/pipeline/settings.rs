@@ -33,7 +33,7 @@ pub struct HttpSettings {
     /// Timeout for receiving a body.
     pub body_time: Duration,
     /// Memory limits of unsent answers.
-    pub answer_limits: ByteLimits,
+    pub response_limits: ByteLimits,
     /// Memory limits of bodies, from their first byte until their requests are answered.
     pub body_limits: ByteLimits,
     /// Renders the metrics that `GET /metrics` serves to loopback peers; `None` if metrics have their own
@@ -53,7 +53,7 @@ impl Default for HttpSettings {
             trusted_proxies: Vec::new(),
             request_budget: REQUEST_BUDGET,
             body_time: BODY_TIME,
-            answer_limits: ByteLimits::default(),
+            response_limits: ByteLimits::default(),
             body_limits: ByteLimits::default(),
             metrics: None,
             console: false,

@@ -50,23 +50,23 @@ impl Api {
             _ => return Err(ErrorResponse::wrong_method(&HeaderValue::from_static("GET, OPTIONS"))),
         }
         self.admit_write(exchange, KeylessWrite::SignIn)?;
-        let mut response = SignInResponse::default();
+        let mut redirect = SignInResponse::default();
         for (name, value) in framing::query(exchange.request.query_string())? {
             match name.as_str() {
-                "state" => response.state = Some(value),
-                "code" => response.code = Some(value),
-                "iss" => response.issuer = Some(value),
-                "error" => response.error = Some(value),
+                "state" => redirect.state = Some(value),
+                "code" => redirect.code = Some(value),
+                "iss" => redirect.issuer = Some(value),
+                "error" => redirect.error = Some(value),
                 _ => {}
             }
         }
         let (cookie, origin) = (self.sign_in_cookie(exchange), (exchange.id, exchange.origin()));
-        let address = sign_in::complete(&self.services, provider, response, cookie.as_deref(), origin).await?;
-        let mut answer = Response::empty(StatusCode::SEE_OTHER);
-        answer.headers.extend(HeaderValue::try_from(address).map(|address| (LOCATION, address)).ok());
+        let address = sign_in::complete(&self.services, provider, redirect, cookie.as_deref(), origin).await?;
+        let mut response = Response::empty(StatusCode::SEE_OTHER);
+        response.headers.extend(HeaderValue::try_from(address).map(|address| (LOCATION, address)).ok());
         // The address of the callback contains the code of the provider, which must not become a referrer.
-        answer.headers.push((REFERRER_POLICY, HeaderValue::from_static("no-referrer")));
-        Ok(answer)
+        response.headers.push((REFERRER_POLICY, HeaderValue::from_static("no-referrer")));
+        Ok(response)
     }
 
     /// Counts a write without an API key against the quotas of its client address and, in a sign-in, of its browser.

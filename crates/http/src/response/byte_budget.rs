@@ -40,7 +40,7 @@ const ROOM_TO_BEGIN: usize = 1024 * 1024;
 fn refusal(of: CountedBytes) -> ErrorResponse {
     meters::bytes_refused(of);
     match of {
-        CountedBytes::Answers => ErrorResponse::unread_answers(),
+        CountedBytes::Responses => ErrorResponse::unread_responses(),
         CountedBytes::Bodies => ErrorResponse::unfinished_bodies(),
     }
 }
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn api_key_at_its_answer_limit_regains_room_as_answers_end() {
-        let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
+        let budget = ByteBudget::new(CountedBytes::Responses, LIMITS);
         let reader = caller(1, 1);
         let first = budget.admit(&reader, 3 * MIB).unwrap();
         let error = budget.admit(&reader, 2 * MIB).unwrap_err();
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn answers_to_writes_leave_room_for_another_organization() {
-        let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
-        let _answers: Vec<_> = (0..50).map(|key| budget.count(&caller(1, key), 2 * MIB)).collect();
+        let budget = ByteBudget::new(CountedBytes::Responses, LIMITS);
+        let _responses: Vec<_> = (0..50).map(|key| budget.count(&caller(1, key), 2 * MIB)).collect();
         let other = caller(2, 100);
         assert!(budget.require_room(&other).is_ok(), "another organization reads");
         let first = budget.admit(&other, MIB).unwrap();
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn organization_with_many_keys_leaves_room_for_another() {
-        let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
+        let budget = ByteBudget::new(CountedBytes::Responses, LIMITS);
         let permits: Vec<_> = (0..50).filter_map(|key| budget.admit(&caller(1, key), 2 * MIB).ok()).collect();
         assert_eq!(permits.len(), 3, "half of 12 MiB");
         assert!(budget.admit(&caller(2, 99), 3 * MIB).is_ok());
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn write_answer_is_counted_and_never_refused() {
-        let budget = ByteBudget::new(CountedBytes::Answers, LIMITS);
+        let budget = ByteBudget::new(CountedBytes::Responses, LIMITS);
         let writer = caller(1, 1);
         let _permits = [budget.count(&writer, 4 * MIB), budget.count(&writer, 4 * MIB)];
         assert!(budget.admit(&writer, MIB).is_err());

@@ -185,7 +185,7 @@ impl ErrorResponse {
     }
 
     /// Creates the 503 for a client that does not read its earlier responses.
-    pub(crate) fn unread_answers() -> Self {
+    pub(crate) fn unread_responses() -> Self {
         let message = "The client has not read earlier responses to this API key. Read them or close their \
                        connections, then retry.";
         let error = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::Unavailable, message);

@@ -43,9 +43,9 @@ impl Response {
 
     /// Creates an answer with a body.
     pub(crate) fn with_body(content_type: HeaderValue, body: Bytes) -> Self {
-        let mut answer = Self { body, ..Self::empty(StatusCode::OK) };
-        answer.headers.push((CONTENT_TYPE, content_type));
-        answer
+        let mut response = Self { body, ..Self::empty(StatusCode::OK) };
+        response.headers.push((CONTENT_TYPE, content_type));
+        response
     }
 
     /// Creates the answer with these lines; `None` for the answer to `HEAD`.
@@ -55,28 +55,28 @@ impl Response {
 
     /// Creates the answer to `OPTIONS`: the methods of a path.
     pub(crate) fn options(allow: &HeaderValue) -> Self {
-        let mut answer = Self::empty(StatusCode::NO_CONTENT);
-        answer.headers.push((ALLOW, allow.clone()));
-        answer
+        let mut response = Self::empty(StatusCode::NO_CONTENT);
+        response.headers.push((ALLOW, allow.clone()));
+        response
     }
 
     /// Creates an error answer with this body.
     pub(crate) fn refuse(content_type: HeaderValue, body: Bytes, error: ErrorResponse) -> Self {
-        let mut answer = Self::with_body(content_type, body);
-        answer.status = error.status;
+        let mut response = Self::with_body(content_type, body);
+        response.status = error.status;
         if let Some(should_retry) = error.should_retry() {
             let word = if should_retry { "true" } else { "false" };
-            answer.headers.push((SHOULD_RETRY, HeaderValue::from_static(word)));
+            response.headers.push((SHOULD_RETRY, HeaderValue::from_static(word)));
         }
         if let Some(seconds) = error.retry_after_seconds {
-            answer.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
+            response.headers.push((RETRY_AFTER, HeaderValue::from(seconds)));
         }
         if let Some(allow) = error.allow {
-            answer.headers.push((ALLOW, allow));
+            response.headers.push((ALLOW, allow));
         }
         if error.status == StatusCode::UNAUTHORIZED {
-            answer.headers.push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
+            response.headers.push((WWW_AUTHENTICATE, HeaderValue::from_static("Bearer")));
         }
-        answer
+        response
     }
 }

@@ -14,7 +14,7 @@ use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{
-    AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, answer_of, body_of, resource, with,
+    AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, body_of, resource, response_of, with,
 };
 
 const EMPLOYEES: &[Route] = &rows(
@@ -145,7 +145,7 @@ const CHECK_IN_CREATE: Schema = Schema::new("CheckInCreate", || body_of::<CheckI
             "key_results": [{"id": KEY_RESULT_ID, "current": 12.5}],
         })
     });
-const CHECKED_IN: Schema = Schema::new("CheckedInObjective", answer_of::<CheckedInObjective<'static>>)
+const CHECKED_IN: Schema = Schema::new("CheckedInObjective", response_of::<CheckedInObjective<'static>>)
     .example(example_of_event)
     .refers_to(&[&CHECK_IN]);
 

@@ -14,7 +14,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
-use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource, with};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body, body_of, resource, response_of, with};
 
 /// Access to the issues and SCIM requests of a connector, which contain data about people. Keys that act for people who
 /// are no org admins are refused.
@@ -128,9 +128,9 @@ const CONNECTOR_DETAILS: Schema =
 const CONNECTOR_UPDATE: Schema =
     Schema::new("ConnectorUpdate", || body_of::<Connector, _>(connector::Patch::read))
         .example(|| json!({"brake": {"percent": 30}, "custom_field_mappings": {"badge": ENTERPRISE_NUMBER}}));
-const SYNC_ISSUE: Schema = Schema::new("SyncIssue", answer_of::<SyncIssue>).example(example_of_issue);
-const SCIM_REQUEST: Schema = Schema::new("ScimRequest", answer_of::<ScimRequest>).example(example_of_request);
-const CONNECTOR_RELEASED: Schema = Schema::new("ConnectorReleased", answer_of::<Released>)
+const SYNC_ISSUE: Schema = Schema::new("SyncIssue", response_of::<SyncIssue>).example(example_of_issue);
+const SCIM_REQUEST: Schema = Schema::new("ScimRequest", response_of::<ScimRequest>).example(example_of_request);
+const CONNECTOR_RELEASED: Schema = Schema::new("ConnectorReleased", response_of::<Released>)
     .example(|| json!({"released": 12}))
     .outcome("Number of released people.");
 const CONNECTOR_CREATE: Schema =

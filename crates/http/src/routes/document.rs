@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::contract::route::{Route, RouteGroup};
 use crate::contract::schema::Schema;
-use crate::contract::schema::shapes::{answer, field, plain};
+use crate::contract::schema::shapes::{field, plain, response};
 
 const ROUTES: &[Route] = &[Route::document("/openapi.json")
     .with_name("getDocument", "Get the OpenAPI document")
@@ -26,7 +26,7 @@ fn document() -> Value {
         field("info", object(), "Title, version and description of this API."),
         field("paths", object(), "All operations, by path and method."),
     ];
-    let mut schema = answer(members, vec![]);
+    let mut schema = response(members, vec![]);
     schema["additionalProperties"] = json!(true);
     schema
 }

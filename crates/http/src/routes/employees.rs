@@ -19,7 +19,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, LineWork, Query, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::contract::schema::words::{enum_member, sort};
-use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource, response_of};
 
 const ROUTES: &[Route] = &[
     Route::get("/employees", Access::scope(Permission::EmployeesRead), list)
@@ -155,7 +155,7 @@ fn personal_data<'a>(
     })
 }
 
-const PERSONAL_DATA_LINE: Schema = Schema::new("PersonalDataLine", answer_of::<PersonalDataLine>).outcome(
+const PERSONAL_DATA_LINE: Schema = Schema::new("PersonalDataLine", response_of::<PersonalDataLine>).outcome(
     "Lines of JSON. The schema describes one line. Ignore lines of other types, which later versions may have.",
 );
 pub(crate) const EMPLOYEE: Schema =

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
 use crate::contract::schema::words::{enum_member, sort};
-use crate::contract::schema::{AT, EMPLOYEE_ID, KEY_ID, Schema, answer_of, body_of};
+use crate::contract::schema::{AT, EMPLOYEE_ID, KEY_ID, Schema, body_of, response_of};
 
 const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase).live_only();
 
@@ -67,7 +67,7 @@ fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a
 }
 
 const ERASURE: Schema =
-    Schema::new("Erasure", answer_of::<Erasure>).outcome("The erasure with its receipt.").example(example);
+    Schema::new("Erasure", response_of::<Erasure>).outcome("The erasure with its receipt.").example(example);
 const ERASURE_REQUEST: Schema = Schema::new("ErasureRequest", || body_of::<Erasure, _>(ErasureDraft::read))
     .example(|| json!({"reason": "Request of 2 March"}));
 

@@ -15,7 +15,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{Query, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::{Member, field, page, plain, reference_to};
 use crate::contract::schema::words::{enum_member, sort};
-use crate::contract::schema::{AT, KEY_ID, Schema, answer_of};
+use crate::contract::schema::{AT, KEY_ID, Schema, response_of};
 
 const ROUTES: &[Route] = &[
     Route::get("/events", Access::scope(Permission::EventsRead).full_sight(), feed)
@@ -56,10 +56,10 @@ fn audit_log<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> W
 pub(crate) const EVENT: Schema =
     Schema::union_of_groups("Event").outcome("The event, in the form of a full delivery.");
 const EVENT_FEED: Schema = Schema::new("EventFeed", feed_page).outcome("A page of the events after the cursor.");
-const AUDIT_ENTRY: Schema = Schema::new("AuditEntry", answer_of::<AuditEntry>).example(example_of_audit_entry);
+const AUDIT_ENTRY: Schema = Schema::new("AuditEntry", response_of::<AuditEntry>).example(example_of_audit_entry);
 /// Schema of an audit log entry in the history of a resource.
 pub(crate) const HISTORY_ENTRY: Schema =
-    Schema::new("HistoryEntry", answer_of::<HistoryEntry>).example(example_of_history_entry);
+    Schema::new("HistoryEntry", response_of::<HistoryEntry>).example(example_of_history_entry);
 
 /// Example id of an event.
 pub(crate) const EVENT_ID: &str = "evt_01KJPWD6M2D4QPFJQ4CNK9WK64";
@@ -77,7 +77,7 @@ fn event_types() -> Member {
 
 /// Returns the schema of an event's id or a test's id.
 pub(crate) fn event_id() -> Value {
-    answer_of::<PublicEventId>()
+    response_of::<PublicEventId>()
 }
 
 /// Returns the schema of a page of the feed.

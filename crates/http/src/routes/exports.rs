@@ -14,7 +14,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{LineWork, Query, Route, RouteGroup};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, enumeration};
-use crate::contract::schema::{Schema, answer_of};
+use crate::contract::schema::{Schema, response_of};
 
 const ROUTES: &[Route] =
     &[Route::lines("/exports", Access::organization_admin(Permission::ExportsRead).live_only(), begin)
@@ -42,7 +42,7 @@ pub(crate) const GROUP: RouteGroup =
 /// Time for the parser that is run only to describe its parameters, which do not depend on the clock.
 const AT: Timestamp = Timestamp::from_millis(0);
 
-const EXPORT_LINE: Schema = Schema::new("ExportLine", answer_of::<ExportLine>).outcome(
+const EXPORT_LINE: Schema = Schema::new("ExportLine", response_of::<ExportLine>).outcome(
     "Lines of JSON. The schema describes one line. Ignore lines of other types, which later versions may have.",
 );
 

@@ -15,7 +15,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
-use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body, body_of, resource};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body, body_of, resource, response_of};
 
 const READER: Access = Access::organization_admin(Permission::SettingsRead).live_only();
 const ADMIN: Access = Access::organization_admin(Permission::SettingsWrite).live_only();
@@ -142,12 +142,12 @@ const PROVIDER_UPDATE: Schema =
 
 const CHECK: Schema = Schema::new("IdentityProviderCheck", || body(read_check))
     .example(|| json!({"token": "eyJhbGciOiJSUzI1NiJ9…"}));
-const CHECKED: Schema = Schema::new("IdentityProviderChecked", answer_of::<IdentityCheck>)
+const CHECKED: Schema = Schema::new("IdentityProviderChecked", response_of::<IdentityCheck>)
     .example(|| {
         json!({"ok": true, "problems": [], "issuer": "https://acme.okta.example", "keys": 2, "proven": ["acme.example"]})
     })
     .outcome("Result of the check.");
-const LINK: Schema = Schema::new("IdentityLink", answer_of::<IdentityLink>).example(|| {
+const LINK: Schema = Schema::new("IdentityLink", response_of::<IdentityLink>).example(|| {
     json!({
         "identity_provider_id": PROVIDER_ID, "employee_id": EMPLOYEE_ID, "subject": "00u1", "created_at": AT,
         "confirmed_at": null, "updated_at": AT,

@@ -13,7 +13,7 @@ use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};
 use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::enum_member;
-use crate::contract::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, answer_of, body, with};
+use crate::contract::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, body, response_of, with};
 use crate::pages::invitation_page;
 
 const ROUTES: &[Route] = &[
@@ -70,11 +70,11 @@ fn accept(services: &Services, anonymous_request: AnonymousRequest) -> Work<'_> 
     ))
 }
 
-const INVITATION: Schema = Schema::resource("Invitation", answer_of::<invitation::View>).example(example);
-const INVITATION_SENT: Schema = Schema::resource("InvitationSent", answer_of::<SentInvitation>)
+const INVITATION: Schema = Schema::resource("Invitation", response_of::<invitation::View>).example(example);
+const INVITATION_SENT: Schema = Schema::resource("InvitationSent", response_of::<SentInvitation>)
     .example(example_sent)
     .outcome("The new invitation.");
-const INVITATION_ACCEPTED: Schema = Schema::new("InvitationAccepted", answer_of::<AcceptedInvitation>)
+const INVITATION_ACCEPTED: Schema = Schema::new("InvitationAccepted", response_of::<AcceptedInvitation>)
     .example(|| json!({"employee_id": EMPLOYEE_ID, "organization_id": ORGANIZATION_ID, "status": "active"}))
     .outcome("The person and the organization.");
 const INVITATION_ACCEPT: Schema = Schema::new("InvitationAccept", || body(invitation::read_acceptance))

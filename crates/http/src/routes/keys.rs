@@ -14,7 +14,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{SCOPES, enum_member, enumeration, sort};
-use crate::contract::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, answer_of, body, body_of, resource, with};
+use crate::contract::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, body_of, resource, response_of, with};
 
 const ROUTES: &[Route] = &[
     Route::get("/me", Access::ANY_KEY, get_me)
@@ -99,7 +99,7 @@ fn get_me<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { keys::me(services, &request.context).await })
 }
 
-const ME: Schema = Schema::new("Me", answer_of::<Me>).example(example_of_me);
+const ME: Schema = Schema::new("Me", response_of::<Me>).example(example_of_me);
 const API_KEY: Schema = Schema::resource("ApiKey", || resource::<ApiKey, _>(read_new, vec![])).example(example);
 pub(super) const API_KEY_WITH_SECRET: Schema =
     Schema::resource("ApiKeyWithSecret", || resource::<ApiKeyWithSecret, _>(read_new, vec![]))

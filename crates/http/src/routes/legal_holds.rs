@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{Route, RouteGroup, Work};
-use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body_of, response_of};
 
 const ACCESS: Access = LegalHold::ACCESS;
 
@@ -46,7 +46,7 @@ fn delete<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work
     Box::pin(async move { employees::hold::delete(services, &request.context, request.id()?).await })
 }
 
-const LEGAL_HOLD: Schema = Schema::new("LegalHold", answer_of::<LegalHold>)
+const LEGAL_HOLD: Schema = Schema::new("LegalHold", response_of::<LegalHold>)
     .outcome("The legal hold.")
     .example(|| json!({"employee_id": EMPLOYEE_ID, "reason": "Case 2026-14", "held_at": AT}));
 const LEGAL_HOLD_SET: Schema = Schema::new("LegalHoldSet", || body_of::<LegalHold, _>(HoldDraft::read))

@@ -11,7 +11,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{Route, RouteGroup, Work};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
-use crate::contract::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, answer_of, body};
+use crate::contract::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, response_of};
 
 const ROUTES: &[Route] = &[
     Route::get("/notifications", Access::scope(Permission::NotificationsRead), list)
@@ -52,8 +52,8 @@ fn mark_all_as_read<'a>(services: &'a Services, request: AuthenticatedRequest<'a
 }
 
 const NOTIFICATION: Schema =
-    Schema::resource("Notification", answer_of::<VisibleNotification<'static>>).example(example);
-const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", answer_of::<NotificationsRead>)
+    Schema::resource("Notification", response_of::<VisibleNotification<'static>>).example(example);
+const NOTIFICATIONS_READ: Schema = Schema::new("NotificationsRead", response_of::<NotificationsRead>)
     .example(|| json!({"recipient_id": EMPLOYEE_ID, "read_at": AT, "complete": true}))
     .outcome("The person, the time at which the notifications were marked as read, and whether all of them were.");
 const NOTIFICATIONS_READ_ALL: Schema =

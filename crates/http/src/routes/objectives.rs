@@ -19,7 +19,7 @@ use crate::contract::route::{EventFamily, Method, Query, Route, RouteGroup, Work
 use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::contract::schema::words::{enum_member, enumeration, sort, status_filter};
 use crate::contract::schema::{
-    AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, answer_of, body, body_of, resource,
+    AT, EMPLOYEE_ID, KEY_RESULT_ID, OBJECTIVE_ID, Schema, body, body_of, resource, response_of,
 };
 
 /// Path, operation id and summary of a route.
@@ -290,7 +290,7 @@ fn act<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a
     })
 }
 
-const COUNTS: Schema = Schema::new("ObjectiveCounts", answer_of::<GroupedCounts<ObjectiveCount>>)
+const COUNTS: Schema = Schema::new("ObjectiveCounts", response_of::<GroupedCounts<ObjectiveCount>>)
     .example(|| json!({"data": [{"status": "approved", "count": 12}], "total": 12, "has_more": false}))
     .outcome("Number of objectives by group.");
 pub(crate) const OBJECTIVE: Schema = Schema::resource("Objective", || {

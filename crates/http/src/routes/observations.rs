@@ -15,7 +15,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::contract::schema::words::{enum_member, sort};
-use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, answer_of, body_of, resource};
+use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource, response_of};
 
 const ROUTES: &[Route] = &[
     Route::get("/observations", Access::scope(Permission::ObservationsRead), list)
@@ -111,7 +111,7 @@ fn restore<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Wor
     Box::pin(async move { observations::restore(services, &request.context, request.id()?).await })
 }
 
-const COUNTS: Schema = Schema::new("ObservationCounts", answer_of::<GroupedCounts<ObservationCount>>)
+const COUNTS: Schema = Schema::new("ObservationCounts", response_of::<GroupedCounts<ObservationCount>>)
     .example(|| {
         json!({"data": [{"type": "strength", "month": "2026-03", "count": 12}], "total": 12, "has_more": false})
     })

@@ -14,7 +14,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::enum_member;
-use crate::contract::schema::{AT, ORGANIZATION_ID, Schema, answer_of, body_of, resource};
+use crate::contract::schema::{AT, ORGANIZATION_ID, Schema, body_of, resource, response_of};
 
 const ROUTES: &[Route] = &[
     Route::get("/organization", Access::scope(Permission::SettingsRead), get)
@@ -83,10 +83,10 @@ fn reset_test_data<'a>(services: &'a Services, request: AuthenticatedRequest<'a>
 const ORGANIZATION: Schema =
     Schema::resource("Organization", || resource::<Organization, _>(organization::Patch::read, vec![]))
         .example(example);
-const TEST_DATA_RESET: Schema = Schema::new("TestDataReset", answer_of::<TestDataReset>)
+const TEST_DATA_RESET: Schema = Schema::new("TestDataReset", response_of::<TestDataReset>)
     .example(|| json!({"removed": 4812, "complete": true}))
     .outcome("Number of removed rows, and `complete`.");
-const REQUEST_STATS: Schema = Schema::new("RequestStats", answer_of::<RequestStats>)
+const REQUEST_STATS: Schema = Schema::new("RequestStats", response_of::<RequestStats>)
     .example(|| {
         json!({
             "window": "1h", "since": "2026-03-02T08:00:00.000Z", "until": AT, "requests": 120,

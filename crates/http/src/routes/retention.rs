@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::contract::schema::words::{enum_member, sort};
-use crate::contract::schema::{AT, Schema, answer_of};
+use crate::contract::schema::{AT, Schema, response_of};
 
 const ACCESS: Access = Access::organization_admin(Permission::EmployeesErase);
 const RUN_ID: &str = "ret_01KJPWD6M24DF9HWRAYHFSFV52";
@@ -76,12 +76,12 @@ fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a
     Box::pin(async move { use_cases::get(services, &request.context, request.id()?).await })
 }
 
-const RUN: Schema = Schema::new("RetentionRun", answer_of::<RetentionRun>)
+const RUN: Schema = Schema::new("RetentionRun", response_of::<RetentionRun>)
     .outcome("The run with its receipt.")
     .example(run_example);
-const REMOVAL: Schema = Schema::new("RetentionRemoval", answer_of::<RetentionRemoval>)
+const REMOVAL: Schema = Schema::new("RetentionRemoval", response_of::<RetentionRemoval>)
     .example(|| json!({"id": RUN_ID, "resource": "observations", "ids": ["obs_01KJPWD6M24DF9HWRAYHFSFV52"]}));
-const PREVIEW: Schema = Schema::new("RetentionPreview", answer_of::<RetentionPreview>)
+const PREVIEW: Schema = Schema::new("RetentionPreview", response_of::<RetentionPreview>)
     .outcome("Time and effect of the next runs.")
     .example(|| {
         json!({

@@ -16,7 +16,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{Query, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, enumeration};
-use crate::contract::schema::{Schema, answer_of, list, list_example};
+use crate::contract::schema::{Schema, list, list_example, response_of};
 
 const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
     .with_name("search", "Search")
@@ -40,7 +40,7 @@ const SEARCH_HITS: Schema = Schema::new("SearchHitList", || list(SEARCH_HIT.name
     .example(|| list_example(example()))
     .outcome("A page of results, best matches first.")
     .refers_to(&[&SEARCH_HIT]);
-const SEARCH_HIT: Schema = Schema::new("SearchHit", answer_of::<SearchHit>);
+const SEARCH_HIT: Schema = Schema::new("SearchHit", response_of::<SearchHit>);
 
 /// Name of the enumeration of searchable resource types.
 const HIT_TYPES: &str = SearchHit::TYPES_NAME;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};
 use crate::contract::route::{Route, RouteGroup, Work};
-use crate::contract::schema::{Schema, answer_of, body};
+use crate::contract::schema::{Schema, body, response_of};
 
 const ROUTES: &[Route] = &[
     Route::open(KeylessWrite::SignIn, "/sign-in", begin)
@@ -54,9 +54,9 @@ fn read_new(fields: &mut Fields) -> Option<SignInDraft> {
 
 const SIGN_IN: Schema =
     Schema::new("SignIn", || body(read_new)).example(|| json!({"email": "ada@example.com", "start": "/"}));
-const SIGN_IN_URL: Schema = Schema::new("SignInUrl", answer_of::<SignInUrl>)
+const SIGN_IN_URL: Schema = Schema::new("SignInUrl", response_of::<SignInUrl>)
     .example(|| json!({"url": "https://acme.okta.example/authorize?response_type=code&client_id=0oa1"}))
     .outcome("The address at the identity provider.");
-const LOGOUT_URL: Schema = Schema::new("LogoutUrl", answer_of::<LogoutUrl>)
+const LOGOUT_URL: Schema = Schema::new("LogoutUrl", response_of::<LogoutUrl>)
     .example(|| json!({"url": "https://acme.okta.example/logout?client_id=0oa1"}))
     .outcome("The address at the identity provider, or null.");

@@ -18,7 +18,7 @@ use crate::contract::request::AuthenticatedRequest;
 use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
 use crate::contract::schema::shapes::{Member, describe, reference_to};
 use crate::contract::schema::words::{enum_member, enumeration, sort, status_filter};
-use crate::contract::schema::{AT, Schema, answer_of, body, body_of, resource, with, with_optional};
+use crate::contract::schema::{AT, Schema, body, body_of, resource, response_of, with, with_optional};
 
 const ROUTES: &[Route] = &[
     Route::get("/webhooks", Access::scope(Permission::WebhooksRead).full_sight(), list)
@@ -188,19 +188,19 @@ const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_s
     .example(example_with_secret)
     .outcome("The subscription, with its secret as `secret`.");
 const WEBHOOK_UPDATED: Schema = Schema::resource("WebhookUpdated", update_schema).example(example_with_secret);
-const DELIVERY: Schema = Schema::resource("Delivery", answer_of::<Delivery>)
+const DELIVERY: Schema = Schema::resource("Delivery", response_of::<Delivery>)
     .example(example_of_delivery)
     .outcome("The delivery attempt.");
-const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", answer_of::<RedeliveryReply>)
+const DELIVERY_PROMISED: Schema = Schema::new("DeliveryPromised", response_of::<RedeliveryReply>)
     .example(|| json!({"delivery_id": DELIVERY_ID, "event_id": EVENT_ID}))
     .outcome("Id of the coming attempt in the log.");
-const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", answer_of::<EventReplayReply>)
+const WEBHOOK_REPLAYED: Schema = Schema::new("WebhookReplayed", response_of::<EventReplayReply>)
     .example(|| json!({"enqueued": 12, "continue_since": null}))
     .outcome("Number of queued deliveries, and the value of `since` for the next request.");
-const STATS: Schema = Schema::new("DeliveryStats", answer_of::<DeliveryStats>)
+const STATS: Schema = Schema::new("DeliveryStats", response_of::<DeliveryStats>)
     .example(example_of_stats)
     .outcome("The statistics of the subscription.");
-const TEST_MESSAGE: Schema = Schema::new("TestMessage", answer_of::<Ping>);
+const TEST_MESSAGE: Schema = Schema::new("TestMessage", response_of::<Ping>);
 const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body_of::<Subscription, _>(webhook::Draft::read))
     .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"], "filter": {"type": "strength"}}));
 const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body_of::<Subscription, _>(webhook::Patch::read))

@@ -45,7 +45,7 @@ impl fmt::Debug for AdminState {
 /// # Errors
 /// The listener cannot be used.
 pub fn admin_server(state: AdminState, listener: TcpListener) -> io::Result<Server> {
-    let app = move || App::new().app_data(Data::new(state.clone())).default_service(web::to(answer));
+    let app = move || App::new().app_data(Data::new(state.clone())).default_service(web::to(respond));
     let server = HttpServer::new(app).on_connect(|stream, _| {
         if let Some(stream) = stream.downcast_ref::<TcpStream>() {
             end_when_not_taken(stream, WRITE_TIME);
@@ -54,21 +54,21 @@ pub fn admin_server(state: AdminState, listener: TcpListener) -> io::Result<Serv
     Ok(server.workers(1).disable_signals().listen(listener)?.run())
 }
 
-async fn answer(request: HttpRequest, state: Data<AdminState>) -> HttpResponse {
+async fn respond(request: HttpRequest, state: Data<AdminState>) -> HttpResponse {
     let services = &state.services;
-    let answer = page(&request, &state).await.unwrap_or_else(|error| {
+    let page = page(&request, &state).await.unwrap_or_else(|error| {
         let id: RequestId = services.id(services.clock.now());
         if let Some(cause) = &error.cause {
             tracing::error!(request_id = %id, %cause, "the service is not ready: load balancers send no requests to it until the cause is gone");
         }
         Response::refuse(JSON, error.envelope(id), error)
     });
-    let mut response = HttpResponse::build(answer.status);
+    let mut response = HttpResponse::build(page.status);
     response.insert_header((CACHE_CONTROL, "no-store"));
-    for header in answer.headers {
+    for header in page.headers {
         response.insert_header(header);
     }
-    response.body(answer.body)
+    response.body(page.body)
 }
 
 async fn page(request: &HttpRequest, state: &AdminState) -> Result<Response, ErrorResponse> {

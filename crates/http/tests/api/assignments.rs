@@ -170,11 +170,11 @@ async fn thirty_concurrent_submissions_complete_assignment_once() {
         let mut feed = Feed::from_now(world).await;
         let path = cast.ask(world, json!({"due_date": "2026-03-31"})).await;
         let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 2)).collect();
-        let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
-        for answered in &answers {
+        let responses = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
+        for answered in &responses {
             assert_eq!(answered.status, 200, "{}: {}", shared.name, answered.text());
         }
-        let completed_count = answers.iter().filter(|answer| answer.json()["status"] == "completed").count();
+        let completed_count = responses.iter().filter(|response| response.json()["status"] == "completed").count();
         let now = world.get(&path).await.json();
         assert_eq!(
             (completed_count, &now["status"], &now["submitted_count"]),
@@ -210,8 +210,8 @@ async fn submissions_beyond_required_count_are_refused() {
         let cast = AssignmentPeople::gather(world, 30).await;
         let path = cast.ask(world, json!({"required_submissions": 2})).await;
         let bodies: Vec<_> = cast.reviewers.iter().map(|reviewer| submission(reviewer, 1)).collect();
-        let answers = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
-        let with = |status: u16| answers.iter().filter(|answer| answer.status == status).count();
+        let responses = join_all(bodies.iter().map(|body| submit(world, &path, body))).await;
+        let with = |status: u16| responses.iter().filter(|response| response.status == status).count();
         assert_eq!((with(200), with(409)), (2, 28), "{}", shared.name);
         let observations =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))
@@ -227,8 +227,8 @@ async fn concurrent_submissions_of_one_reviewer_count_once() {
         let cast = AssignmentPeople::gather(world, 2).await;
         let path = cast.ask(world, json!({})).await;
         let body = submission(&cast.reviewers[0], 1);
-        let answers = join_all((0..30).map(|_| submit(world, &path, &body))).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
+        let responses = join_all((0..30).map(|_| submit(world, &path, &body))).await;
+        assert_eq!(responses.iter().filter(|response| response.status == 200).count(), 1, "{}", shared.name);
         assert_eq!(world.get(&path).await.json()["submitted_count"], 1, "{}", shared.name);
         let observations =
             walk(world, &world.admin, &format!("/v1/observations?limit=9&filter[employee_id]={}", cast.employee))

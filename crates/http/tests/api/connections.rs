@@ -49,9 +49,9 @@ impl TestListener {
     pub(crate) async fn talk(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         let _ = stream.write_all(bytes).await;
-        let mut answer = Vec::new();
-        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap();
-        String::from_utf8_lossy(&answer).into_owned()
+        let mut response = Vec::new();
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut response)).await.unwrap();
+        String::from_utf8_lossy(&response).into_owned()
     }
 
     /// Repeats [`Self::talk`] until the first answer is not 408. On a busy machine, a new connection may time out
@@ -59,9 +59,9 @@ impl TestListener {
     async fn talk_in_time(&self, bytes: &[u8]) -> String {
         let talk = async {
             loop {
-                let answer = self.talk(bytes).await;
-                if !answer.starts_with("HTTP/1.1 408 ") {
-                    return answer;
+                let response = self.talk(bytes).await;
+                if !response.starts_with("HTTP/1.1 408 ") {
+                    return response;
                 }
             }
         };
@@ -98,8 +98,8 @@ async fn pipelining_client_that_reads_nothing_is_disconnected() {
         }));
     }
     for _ in 0..20 {
-        let answer = listener.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
-        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        let response = listener.talk(b"GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+        assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
     }
     for client in idle {
         tokio::time::timeout(PATIENCE, client).await.expect("the connection stays open").unwrap();
@@ -139,18 +139,18 @@ async fn endless_head_times_out_behind_pipelined_requests() {
         [(1, "G"), (1, "GET /livez HTTP/1.1\r\nhost"), (40, "GET /livez HTTP/1.1\r\nhost"), (1, "\r\n")]
     {
         let requests = format!("{}{rest}", ASK.repeat(before));
-        let answer = listener.talk_in_time(requests.as_bytes()).await;
-        assert_eq!(answer.matches("HTTP/1.1 200 ").count(), before, "{answer}");
-        let (_, late) = answer.split_once("HTTP/1.1 408 ").unwrap_or_else(|| panic!("{rest:?}: {answer}"));
+        let response = listener.talk_in_time(requests.as_bytes()).await;
+        assert_eq!(response.matches("HTTP/1.1 200 ").count(), before, "{response}");
+        let (_, late) = response.split_once("HTTP/1.1 408 ").unwrap_or_else(|| panic!("{rest:?}: {response}"));
         let (head, body) = late.split_once("\r\n\r\n").unwrap();
         let body: Value = serde_json::from_str(body).unwrap();
         assert!(head.contains("connection: close") && body["error"]["request_id"].is_string(), "{late}");
     }
     // An idle connection may wait longer than `head_time`: the timer starts with the first byte of a head.
     waiting.write_all("GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".as_bytes()).await.unwrap();
-    let mut answer = String::new();
-    tokio::time::timeout(PATIENCE, waiting.read_to_string(&mut answer)).await.unwrap().unwrap();
-    assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 1, "{answer}");
+    let mut response = String::new();
+    tokio::time::timeout(PATIENCE, waiting.read_to_string(&mut response)).await.unwrap().unwrap();
+    assert_eq!(response.matches("HTTP/1.1 200 ").count(), 1, "{response}");
     listener.handle.stop(false).await;
 }
 
@@ -167,10 +167,10 @@ async fn pipelined_requests_with_bodies_and_close_are_accepted() {
         format!("GET /v1/nothing HTTP/1.1\n{}\n", head.replace('\r', "")),
         format!("GET /livez HTTP/1.1\r\n{head}connection: close\r\n\r\n"),
     ];
-    let answer = listener.talk(requests.concat().as_bytes()).await;
-    let statuses: Vec<_> = answer.split("HTTP/1.1 ").skip(1).map(|answer| &answer[..3]).collect();
-    assert_eq!(statuses, ["200", "200", "200", "404", "200"], "{answer}");
-    assert_eq!(answer.matches("\"created\":1").count(), 2, "{answer}");
+    let response = listener.talk(requests.concat().as_bytes()).await;
+    let statuses: Vec<_> = response.split("HTTP/1.1 ").skip(1).map(|response| &response[..3]).collect();
+    assert_eq!(statuses, ["200", "200", "200", "404", "200"], "{response}");
+    assert_eq!(response.matches("\"created\":1").count(), 2, "{response}");
     listener.handle.stop(false).await;
 }
 
@@ -185,11 +185,11 @@ async fn connection_survives_an_unread_request_body() {
         )
     };
     let last = "GET /livez HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
-    let answers =
+    let responses =
         listener.talk(format!("{}{body}{0}{body}{last}", request_of_length(body.len())).as_bytes()).await;
     let statuses: Vec<_> =
-        answers.match_indices("HTTP/1.1 ").map(|(at, start)| &answers[at + start.len()..][..3]).collect();
-    assert_eq!(statuses, ["401", "401", "200"], "{answers}");
+        responses.match_indices("HTTP/1.1 ").map(|(at, start)| &responses[at + start.len()..][..3]).collect();
+    assert_eq!(statuses, ["401", "401", "200"], "{responses}");
     let large = listener.talk(format!("{}{body}", request_of_length(10_000_000)).as_bytes()).await;
     assert!(large.starts_with("HTTP/1.1 401") && large.contains("connection: close"), "{large}");
     listener.handle.stop(false).await;
@@ -206,10 +206,10 @@ async fn pipelined_requests_are_answered_in_order() {
         bytes.push_str(&format!("GET {} HTTP/1.1\r\nhost: x\r\n{end}", paths[number % 4]));
         wanted.push(statuses[number % 4]);
     }
-    let answer = listener.talk(bytes.as_bytes()).await;
-    let pipelined_answer: Vec<_> =
-        answer.split("HTTP/1.1 ").skip(1).filter_map(|text| Some(text.get(..3)?.to_owned())).collect();
-    assert_eq!(pipelined_answer, wanted);
+    let response = listener.talk(bytes.as_bytes()).await;
+    let pipelined_response: Vec<_> =
+        response.split("HTTP/1.1 ").skip(1).filter_map(|text| Some(text.get(..3)?.to_owned())).collect();
+    assert_eq!(pipelined_response, wanted);
     listener.handle.stop(false).await;
 }
 
@@ -225,11 +225,11 @@ async fn large_body_and_large_answer_arrive_complete() {
          content-length: {}\r\n\r\n{file}",
         file.len()
     );
-    let answer = listener.talk(request.as_bytes()).await;
-    let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
-    assert_eq!(body["data"]["created"], 5_000, "{answer}");
-    let answer = listener.talk(format!("GET /docs/scalar.js HTTP/1.1\r\n{head}\r\n").as_bytes()).await;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let response = listener.talk(request.as_bytes()).await;
+    let body: Value = serde_json::from_str(response.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!(body["data"]["created"], 5_000, "{response}");
+    let response = listener.talk(format!("GET /docs/scalar.js HTTP/1.1\r\n{head}\r\n").as_bytes()).await;
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
     assert!(head.contains(&format!("content-length: {}", body.len())) && body.len() > 1_000_000, "{head}");
     listener.handle.stop(false).await;
 }
@@ -249,8 +249,8 @@ async fn client_over_its_connection_limit_gets_an_error() {
         open.push(stream);
     }
     // Sends nothing: unread input would reset the connection and lose the answer.
-    let answer = listener.talk(b"").await;
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let response = listener.talk(b"").await;
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 503 ") && head.contains("retry-after: 1"), "{head}");
     assert!(head.contains("connection: close"), "{head}");
     let body: Value = serde_json::from_str(body).unwrap();

@@ -154,9 +154,14 @@ async fn damaged_code_or_key_opens_nothing() {
     for text in damage(&code) {
         assert_eq!(exchange(&text).await.status, 404, "{text}");
     }
-    let answer = exchange(&code).await;
-    assert_eq!(answer.status, 200, "damaged copies do not use the code up: {}", answer.text());
-    let key = answer.json()["key"].as_str().unwrap().to_owned();
+    let exchange_response = exchange(&code).await;
+    assert_eq!(
+        exchange_response.status,
+        200,
+        "damaged copies do not use the code up: {}",
+        exchange_response.text()
+    );
+    let key = exchange_response.json()["key"].as_str().unwrap().to_owned();
     assert_eq!(exchange(&code).await.status, 404, "a code is exchanged once");
     for text in damage(&key) {
         world.clock.advance_seconds(4);

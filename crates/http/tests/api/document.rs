@@ -137,10 +137,11 @@ fn example_matches_its_schema() {
     for route in ROUTES {
         let operation = operation(route);
         let media_type = route.dialect.media_types()[0];
-        let answer = &operation["responses"][route.status.to_string()]["content"][media_type];
+        let response = &operation["responses"][route.status.to_string()]["content"][media_type];
         let request = &operation["requestBody"]["content"][media_type];
-        for content in
-            [answer, request].into_iter().filter(|content| !content.is_null() && route.operation != "getDocument")
+        for content in [response, request]
+            .into_iter()
+            .filter(|content| !content.is_null() && route.operation != "getDocument")
         {
             // The examples of events are in their own schemas.
             let Some(example) = content.get("example") else {

@@ -198,7 +198,7 @@ fn assert_clean(text: &str, what: &str) {
 
 /// Asserts that the lists (also the feed and the audit log), the search and the personal data have no text of the
 /// erased person, and that the resources about the person are gone.
-async fn assert_clean_answers(world: &TestApi, walk: &Walk, store: &str) {
+async fn assert_clean_responses(world: &TestApi, walk: &Walk, store: &str) {
     let is_list = |route: &&Route| route.method == Method::Get && !route.path.contains('{');
     for route in ROUTES.iter().filter(is_list).filter(|route| route.dialect == Dialect::V1) {
         let query = match route.path {
@@ -263,7 +263,7 @@ async fn erasure_leaves_no_text_of_the_person_in_answers() {
         {
             assert_eq!(counts[kind], json!(count), "{}: {kind} {receipt}", shared.name);
         }
-        assert_clean_answers(world, &walk, shared.name).await;
+        assert_clean_responses(world, &walk, shared.name).await;
         let others = data_of(world, &walk.other).await;
         let notices = |lines: &[Value]| -> Vec<Value> {
             lines.iter().filter(|line| line["type"] != "notification").cloned().collect()
@@ -302,7 +302,7 @@ async fn erasure_continues_after_a_failure_at_each_piece() {
         assert!(number > 5, "{number} pieces");
         assert_eq!(world.get(&path).await.json()["counts"]["observations"], json!(2));
         finish(&world).await;
-        assert_clean_answers(&world, &walk, "faulty").await;
+        assert_clean_responses(&world, &walk, "faulty").await;
     }
 }
 

@@ -315,11 +315,11 @@ async fn slow_client_of_an_export_is_disconnected() {
     // A client that reads gets the whole export once the slow clients are disconnected.
     whole_export(&world, &strict, &ask).await;
     for mut stream in idle {
-        let mut answer = vec![];
-        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer))
+        let mut response = vec![];
+        let _ = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut response))
             .await
             .expect("the connection stays open");
-        assert!(!String::from_utf8_lossy(&answer).contains(END), "the export is cut");
+        assert!(!String::from_utf8_lossy(&response).contains(END), "the export is cut");
     }
     patient.handle.stop(false).await;
     strict.handle.stop(false).await;
@@ -350,8 +350,8 @@ async fn whole_export(world: &TestApi, server: &TestListener, ask: &str) {
     let export_loop = async {
         loop {
             world.clock.advance_seconds(60);
-            let answer = server.talk(ask.as_bytes()).await;
-            if answer.starts_with("HTTP/1.1 200") && answer.contains(END) {
+            let response = server.talk(ask.as_bytes()).await;
+            if response.starts_with("HTTP/1.1 200") && response.contains(END) {
                 return;
             }
         }

@@ -133,11 +133,12 @@ async fn concurrent_requests_with_one_idempotency_key_have_one_effect() {
     let world = TestApi::new().await;
     let employee = world.employee("ada@example.com").await;
     let body = json!({"employee_id": employee, "type": "strength", "observation": "Listens."});
-    let answers = join_all((0..30).map(|_| post(&world, "/v1/observations", "twins", &body))).await;
-    for answered in &answers {
-        assert_eq!((answered.status, &answered.body), (201, &answers[0].body), "{}", answered.text());
+    let responses = join_all((0..30).map(|_| post(&world, "/v1/observations", "twins", &body))).await;
+    for answered in &responses {
+        assert_eq!((answered.status, &answered.body), (201, &responses[0].body), "{}", answered.text());
     }
-    let replay_count = answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count();
+    let replay_count =
+        responses.iter().filter(|response| response.header("idempotent-replayed").is_some()).count();
     assert_eq!(replay_count, 29);
     assert_eq!(world.get("/v1/observations").await.json()["data"].as_array().unwrap().len(), 1);
 }

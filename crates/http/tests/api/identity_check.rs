@@ -179,11 +179,14 @@ async fn unreachable_provider_is_a_problem_and_no_error() {
     let (path, provider) = create(&world, &world.admin, None).await;
     let check = world.post(&format!("{path}/check"), json!({"token": token(&path, "0oa1")})).await;
     assert_eq!(check.status, 200, "{}", check.text());
-    let answer = check.json();
-    assert_eq!((&answer["ok"], &answer["issuer"], &answer["keys"]), (&json!(false), &Value::Null, &json!(0)));
-    assert_eq!(answer["proven"], json!([]));
+    let response = check.json();
+    assert_eq!(
+        (&response["ok"], &response["issuer"], &response["keys"]),
+        (&json!(false), &Value::Null, &json!(0))
+    );
+    assert_eq!(response["proven"], json!([]));
     let record = provider["domains"][0]["txt_record"].as_str().unwrap();
-    let problems = answer["problems"].as_array().unwrap();
+    let problems = response["problems"].as_array().unwrap();
     assert!(problems.iter().any(|problem| problem.as_str().unwrap().contains("404")), "{problems:?}");
     assert!(problems.iter().any(|problem| problem.as_str().unwrap().contains(record)), "{problems:?}");
     assert_eq!(world.get(&path).await.json(), provider, "nothing is proven");
@@ -205,10 +208,10 @@ async fn check_proves_domains_by_records_and_audiences_by_tokens() {
             response.json()
         };
         let by_records = check(json!({})).await;
-        let expected_answer = json!({
+        let expected_response = json!({
             "ok": true, "problems": [], "issuer": ISSUER, "keys": 1, "proven": ["acme.example"],
         });
-        assert_eq!(by_records, expected_answer, "{}", shared.name);
+        assert_eq!(by_records, expected_response, "{}", shared.name);
         assert_eq!(world.get(&path).await.json()["status"], "pending", "a domain proves no client");
         let foreign = check(json!({"token": token(&path, "api://foreign")})).await;
         assert_eq!((&foreign["ok"], &foreign["proven"]), (&json!(false), &json!(["acme.example"])));
@@ -283,9 +286,9 @@ async fn id_token_proves_no_client_id() {
                 }
                 let header = json!({"alg": "EdDSA", "kid": "1"}).to_string();
                 let id_token = sign(&header, &claims.to_string(), &signing_key());
-                let answer = world.post(&format!("{path}/check"), json!({"token": id_token})).await.json();
+                let response = world.post(&format!("{path}/check"), json!({"token": id_token})).await.json();
                 assert_eq!(
-                    (&answer["ok"], &answer["proven"]),
+                    (&response["ok"], &response["proven"]),
                     (&json!(false), &json!(["acme.example"])),
                     "{claims}"
                 );
@@ -300,10 +303,11 @@ async fn token_without_a_proven_domain_proves_nothing() {
     let world = TestApi::new().await;
     world.providers.serve();
     let (path, _) = create(&world, &world.admin, None).await;
-    let answer = world.post(&format!("{path}/check"), json!({"token": token(&path, "api://candor")})).await.json();
+    let response =
+        world.post(&format!("{path}/check"), json!({"token": token(&path, "api://candor")})).await.json();
     let problem = "token: a token proves nothing before a domain of email_domains is proven";
-    assert_eq!(answer["proven"], json!([]));
-    assert!(answer["problems"].as_array().unwrap().contains(&json!(problem)), "{answer}");
+    assert_eq!(response["proven"], json!([]));
+    assert!(response["problems"].as_array().unwrap().contains(&json!(problem)), "{response}");
 }
 
 #[tokio::test]
@@ -325,10 +329,11 @@ async fn token_that_does_not_name_the_provider_proves_nothing() {
         ] {
             claims["aud"] = json!("api://candor");
             claims["azp"] = json!("0oa1");
-            let answer = world.post(&format!("{path}/check"), json!({"token": signed_token(claims)})).await.json();
-            let problems = answer["problems"].to_string();
+            let response =
+                world.post(&format!("{path}/check"), json!({"token": signed_token(claims)})).await.json();
+            let problems = response["problems"].to_string();
             assert!(problems.contains("does not name this identity provider"), "{}: {problems}", shared.name);
-            assert_eq!(answer["proven"], json!(["acme.example"]), "{}", shared.name);
+            assert_eq!(response["proven"], json!(["acme.example"]), "{}", shared.name);
             world.clock.advance_millis(1);
         }
     }

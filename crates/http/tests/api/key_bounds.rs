@@ -46,8 +46,8 @@ async fn key_beyond_those_of_the_organization_is_refused() {
             "a person's keys have a limit of their own"
         );
         revoke(world, &key_paths[0]).await;
-        let answers = join_all((0..4).map(|_| world.post("/v1/api-keys", body.clone()))).await;
-        let (created, refused): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 201);
+        let responses = join_all((0..4).map(|_| world.post("/v1/api-keys", body.clone()))).await;
+        let (created, refused): (Vec<_>, Vec<_>) = responses.iter().partition(|response| response.status == 201);
         assert_eq!((created.len(), refused.len()), (1, 3), "{}: the limit allows one of four keys", shared.name);
         refused.into_iter().for_each(assert_full);
     }

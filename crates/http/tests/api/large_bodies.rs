@@ -12,7 +12,7 @@ use crate::support::{Request, TestApi, TestResponse};
 /// Size of the bodies, a little below the limit of 256 KiB.
 const BYTES: usize = 250_000;
 /// Maximum size of an answer to a refused body. The answer may repeat a reference to a missing resource.
-const MAX_ANSWER_BYTES: usize = BYTES + 16 * 1024;
+const MAX_RESPONSE_BYTES: usize = BYTES + 16 * 1024;
 
 /// Returns members whose text has about [`BYTES`] bytes.
 fn members(value: &str) -> String {
@@ -69,7 +69,7 @@ async fn send_in_turns(world: &TestApi, request: Request<'_>, what: &str) -> Tes
 
 fn check(answered: &TestResponse, what: &str) {
     assert!(answered.status < 500, "{what}: {} {}", answered.status, answered.text());
-    assert!(answered.body.len() <= MAX_ANSWER_BYTES, "{what}: {} bytes", answered.body.len());
+    assert!(answered.body.len() <= MAX_RESPONSE_BYTES, "{what}: {} bytes", answered.body.len());
 }
 
 /// Returns the first member of a route's body, or `metadata` if the route has none.

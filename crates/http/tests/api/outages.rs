@@ -60,7 +60,7 @@ async fn readiness_check_writes_at_most_once_a_second() {
         world.clock.advance_seconds(1);
         let responses = futures_util::future::join_all((0..50).map(|_| world.bare("GET", "/readyz").send())).await;
         let status = if down { 503 } else { 200 };
-        assert!(responses.iter().all(|answer| answer.status == status), "round {round}");
+        assert!(responses.iter().all(|response| response.status == status), "round {round}");
         assert_eq!(store.calls(FaultyCall::Itself) - calls_before, round);
     }
 }

@@ -75,8 +75,8 @@ async fn concurrent_exchanges_of_a_code_make_one_key() {
     for shared in every_store().await {
         let world = &shared.world;
         let code = code(&world.post("/v1/portal-links", json!({"scopes": ["*"]})).await.json());
-        let answers = join_all((0..8).map(|_| exchanged(world, &code))).await;
-        let mut statuses: Vec<_> = answers.iter().map(|answered| answered.status).collect();
+        let responses = join_all((0..8).map(|_| exchanged(world, &code))).await;
+        let mut statuses: Vec<_> = responses.iter().map(|answered| answered.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 404, 404, 404, 404, 404, 404, 404], "{}", shared.name);
     }

@@ -25,8 +25,8 @@ async fn world_with_large_page() -> (TestApi, HttpSettings) {
         let body = json!({"email": email, "first_name": "Ada", "last_name": "Moreau", "custom_fields": fields});
         world.made("/v1/employees", body).await;
     }
-    let answer_limits = ByteLimits { in_all: 16 * MIB, per_key: 3 * MIB };
-    (world, HttpSettings { answer_limits, ..crate::support::patient_settings() })
+    let response_limits = ByteLimits { in_all: 16 * MIB, per_key: 3 * MIB };
+    (world, HttpSettings { response_limits, ..crate::support::patient_settings() })
 }
 
 fn request(key: &str) -> String {
@@ -95,8 +95,8 @@ async fn write_of_a_key_with_unread_answers_is_carried_out() {
         server.key,
         body.len()
     );
-    let answer = server.talk(request.as_bytes()).await;
-    assert!(answer.starts_with("HTTP/1.1 201"), "{answer}");
+    let response = server.talk(request.as_bytes()).await;
+    assert!(response.starts_with("HTTP/1.1 201"), "{response}");
     server.handle.stop(false).await;
 }
 
@@ -140,9 +140,9 @@ async fn half_sent_bodies_over_the_limit_of_a_key_are_503() {
         loop {
             // Stays below the quota of writes.
             world.clock.advance_millis(2_000);
-            let answer = server.talk(create(&server.key, large).as_bytes()).await;
-            if answer.starts_with("HTTP/1.1 503") {
-                return answer;
+            let response = server.talk(create(&server.key, large).as_bytes()).await;
+            if response.starts_with("HTTP/1.1 503") {
+                return response;
             }
             // On a busy machine, this request may come before a half-sent request, and the half-sent request is then
             // refused.

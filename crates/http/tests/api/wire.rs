@@ -33,22 +33,25 @@ async fn listen_with(settings: HttpSettings, options: ServerOptions) -> TestList
 async fn talk(address: std::net::SocketAddr, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let _ = stream.write_all(bytes).await;
-    let mut answer = Vec::new();
-    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
-    assert!(read.is_ok(), "the connection stays open: {}", String::from_utf8_lossy(&answer));
-    String::from_utf8_lossy(&answer).into_owned()
+    let mut response = Vec::new();
+    let read = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut response)).await;
+    assert!(read.is_ok(), "the connection stays open: {}", String::from_utf8_lossy(&response));
+    String::from_utf8_lossy(&response).into_owned()
 }
 
-fn envelope(answer: &str, status: u16, code: &str) {
-    assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
-    let body: serde_json::Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"));
-    assert_eq!(body["error"]["code"], code, "{answer}");
+fn envelope(response: &str, status: u16, code: &str) {
+    assert!(response.starts_with(&format!("HTTP/1.1 {status} ")), "{response}");
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    let body: serde_json::Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{response}"));
+    assert_eq!(body["error"]["code"], code, "{response}");
     let id = body["error"]["request_id"].as_str().unwrap();
-    assert!(head.contains(&format!("x-request-id: {id}")), "{answer}");
-    assert!(head.contains("candor-should-retry: "), "{answer}");
-    assert!(head.contains("content-type: application/json") && head.contains("x-ratelimit-limit: 60"), "{answer}");
-    assert_eq!(head.matches("content-length").count(), 1, "{answer}");
+    assert!(head.contains(&format!("x-request-id: {id}")), "{response}");
+    assert!(head.contains("candor-should-retry: "), "{response}");
+    assert!(
+        head.contains("content-type: application/json") && head.contains("x-ratelimit-limit: 60"),
+        "{response}"
+    );
+    assert_eq!(head.matches("content-length").count(), 1, "{response}");
 }
 
 #[tokio::test]
@@ -71,10 +74,10 @@ async fn malformed_request_gets_the_error_envelope() {
 #[tokio::test]
 async fn refusal_behind_an_answer_in_one_connection_is_complete() {
     let listener = listen_with(crate::support::patient_settings(), ServerOptions::default()).await;
-    let answer = talk(listener.address, b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n").await;
-    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
-    let second = answer.rfind("HTTP/1.1 400").unwrap_or_else(|| panic!("{answer}"));
-    envelope(&answer[second..], 400, "bad_request");
+    let response = talk(listener.address, b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\nnonsense\r\n\r\n").await;
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+    let second = response.rfind("HTTP/1.1 400").unwrap_or_else(|| panic!("{response}"));
+    envelope(&response[second..], 400, "bad_request");
     listener.handle.stop(false).await;
 }
 
@@ -86,9 +89,9 @@ async fn late_head_is_refused_with_408() {
         ServerOptions { head_time: quick, ..ServerOptions::default() },
     )
     .await;
-    let answer = talk(listener.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await;
-    envelope(&answer, 408, "timeout");
-    assert!(answer.contains("The request line and the headers did not arrive in time."), "{answer}");
+    let response = talk(listener.address, b"GET /v1/me HTTP/1.1\r\nhost: x\r\n").await;
+    envelope(&response, 408, "timeout");
+    assert!(response.contains("The request line and the headers did not arrive in time."), "{response}");
     listener.handle.stop(false).await;
 }
 
@@ -100,9 +103,9 @@ async fn late_body_is_refused_with_408() {
         format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", listener.key);
     let slow =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
-    let answer = talk(listener.address, slow.as_bytes()).await;
-    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("\"timeout\""), "{answer}");
-    assert!(answer.contains("The body did not arrive in time."), "{answer}");
+    let response = talk(listener.address, slow.as_bytes()).await;
+    assert!(response.starts_with("HTTP/1.1 408 ") && response.contains("\"timeout\""), "{response}");
+    assert!(response.contains("The body did not arrive in time."), "{response}");
     listener.handle.stop(false).await;
 }
 
@@ -115,8 +118,8 @@ async fn request_over_its_time_budget_is_504() {
         format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", listener.key);
     let slow =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 50\r\n\r\n{{\"name\":");
-    let answer = talk(listener.address, slow.as_bytes()).await;
-    assert!(answer.starts_with("HTTP/1.1 504 ") && answer.contains("\"timeout\""), "{answer}");
+    let response = talk(listener.address, slow.as_bytes()).await;
+    assert!(response.starts_with("HTTP/1.1 504 ") && response.contains("\"timeout\""), "{response}");
     listener.handle.stop(false).await;
 }
 
@@ -127,14 +130,14 @@ async fn oversized_body_is_413_before_reading() {
         format!("authorization: Bearer {}\r\ncontent-type: application/json\r\nconnection: close", listener.key);
     let request_with_length =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ncontent-length: 999999999\r\n\r\n");
-    let answer = talk(listener.address, request_with_length.as_bytes()).await;
-    assert!(answer.starts_with("HTTP/1.1 413 ") && answer.contains("\"bad_request\""), "{answer}");
+    let response = talk(listener.address, request_with_length.as_bytes()).await;
+    assert!(response.starts_with("HTTP/1.1 413 ") && response.contains("\"bad_request\""), "{response}");
     let chunk = format!("{:x}\r\n{}\r\n", 100_000, "a".repeat(100_000));
     let chunked_request =
         format!("POST /v1/departments HTTP/1.1\r\nhost: x\r\n{head}\r\ntransfer-encoding: chunked\r\n\r\n");
-    let answer =
+    let response =
         talk(listener.address, format!("{chunked_request}{chunk}{chunk}{chunk}0\r\n\r\n").as_bytes()).await;
-    assert!(answer.starts_with("HTTP/1.1 413 "), "{answer}");
+    assert!(response.starts_with("HTTP/1.1 413 "), "{response}");
     listener.handle.stop(false).await;
 }
 
@@ -144,9 +147,9 @@ async fn body_without_a_key_has_at_most_8_kib() {
     for path in ["/v1/portal-links/exchange", "/v1/invitations/accept"] {
         for media in ["application/json", "application/x-www-form-urlencoded"] {
             let head = format!("POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {media}\r\nconnection: close");
-            let answer =
+            let response =
                 talk(listener.address, format!("{head}\r\ncontent-length: 8193\r\n\r\n").as_bytes()).await;
-            assert!(answer.starts_with("HTTP/1.1 413 "), "{path} {media}: {answer}");
+            assert!(response.starts_with("HTTP/1.1 413 "), "{path} {media}: {response}");
         }
     }
     listener.handle.stop(false).await;
@@ -159,8 +162,8 @@ async fn head_returns_the_content_length_without_a_body() {
         let ask = |method: &str| format!("{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
         let get = talk(listener.address, ask("GET").as_bytes()).await;
         let head = talk(listener.address, ask("HEAD").as_bytes()).await;
-        let length = |answer: &str| {
-            answer.lines().find(|line| line.starts_with("content-length: ")).unwrap_or_default().to_owned()
+        let length = |response: &str| {
+            response.lines().find(|line| line.starts_with("content-length: ")).unwrap_or_default().to_owned()
         };
         assert!(!length(&get).is_empty(), "{get}");
         assert_eq!(length(&get), length(&head), "{path}");
@@ -200,10 +203,10 @@ async fn shutdown_lets_the_request_in_flight_finish() {
     assert!(first.starts_with(b"HTTP/1.1 100 Continue"), "the request is in flight");
     let stopping = tokio::spawn(listener.handle.stop(true));
     stream.write_all(b"{\"name\":\"Care\"}").await.unwrap();
-    let mut answer = Vec::new();
-    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await.unwrap().unwrap();
-    let answer = String::from_utf8_lossy(&answer).into_owned();
-    assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
+    let mut response = Vec::new();
+    tokio::time::timeout(PATIENCE, stream.read_to_end(&mut response)).await.unwrap().unwrap();
+    let response = String::from_utf8_lossy(&response).into_owned();
+    assert!(response.starts_with("HTTP/1.1 201 "), "{response}");
     tokio::time::timeout(PATIENCE, stopping).await.unwrap().unwrap();
     assert!(tokio::time::timeout(PATIENCE, listener.ended).await.unwrap().unwrap().is_ok());
 }

@@ -31,7 +31,7 @@ impl NameServer {
         let task = tokio::spawn(async move {
             let mut query = [0; 512];
             while let Ok((count, from)) = socket.recv_from(&mut query).await {
-                let response = answer(&query[..count], &shared_records.lock().unwrap());
+                let response = encode_response(&query[..count], &shared_records.lock().unwrap());
                 socket.send_to(&response, from).await.unwrap();
             }
         });
@@ -50,7 +50,7 @@ impl Drop for NameServer {
 }
 
 /// Returns the response to a query (RFC 1035): records, none, or no such name.
-fn answer(query: &[u8], records: &[Vec<&str>]) -> Vec<u8> {
+fn encode_response(query: &[u8], records: &[Vec<&str>]) -> Vec<u8> {
     let mut end = 12;
     while query[end] != 0 {
         end += usize::from(query[end]) + 1;

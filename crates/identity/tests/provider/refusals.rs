@@ -29,8 +29,8 @@ async fn response_that_is_no_document_is_refused_with_its_cause() {
         ("half of a body", bytes("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n{}"), Closed),
         ("long head", bytes(&long_head), TooLarge),
     ];
-    for (name, answer, failure) in table {
-        provider.set("/document", answer);
+    for (name, response, failure) in table {
+        provider.set("/document", response);
         assert_eq!(fetch(&client(), &provider.url("/document")).await, Err(failure), "{name}");
     }
 }

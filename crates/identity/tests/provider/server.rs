@@ -43,7 +43,7 @@ impl ServerResponse {
 
 #[derive(Debug, Default)]
 struct State {
-    answers: HashMap<String, ServerResponse>,
+    responses: HashMap<String, ServerResponse>,
     requests: Vec<String>,
     connections: usize,
 }
@@ -89,8 +89,8 @@ impl Provider {
     }
 
     /// Sets the answer of a path.
-    pub(crate) fn set(&self, path: &str, answer: ServerResponse) {
-        self.state.lock().unwrap().answers.insert(path.to_owned(), answer);
+    pub(crate) fn set(&self, path: &str, response: ServerResponse) {
+        self.state.lock().unwrap().responses.insert(path.to_owned(), response);
     }
 
     /// Returns the requests as they came.
@@ -112,12 +112,12 @@ impl Drop for Provider {
 async fn serve<S: AsyncRead + AsyncWrite + Unpin>(mut socket: S, state: &Mutex<State>) -> Option<()> {
     let request = read_request(&mut socket).await?;
     let path = request.split(' ').nth(1)?.to_owned();
-    let answer = {
+    let response = {
         let mut state = state.lock().unwrap();
         state.requests.push(request);
-        state.answers.get(&path).cloned()
+        state.responses.get(&path).cloned()
     };
-    match answer.unwrap_or_else(|| ServerResponse::with_headers("404 Not Found", "", "")) {
+    match response.unwrap_or_else(|| ServerResponse::with_headers("404 Not Found", "", "")) {
         ServerResponse::Bytes(bytes) => {
             socket.write_all(&bytes).await.ok()?;
             socket.shutdown().await.ok()

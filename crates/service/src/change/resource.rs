@@ -36,7 +36,7 @@ pub(crate) struct PendingChange<T> {
     writes: Vec<Write>,
     events: Vec<Event>,
     reporting: Option<(Option<EmployeeId>, ReportingLineChange)>,
-    answer: Option<Bytes>,
+    body: Option<Bytes>,
     made_members: &'static [&'static str],
     made_ids: Vec<[u8; 16]>,
     others: Vec<ChangeSet>,
@@ -52,7 +52,7 @@ impl<T> PendingChange<T> {
             writes: vec![],
             events: vec![],
             reporting: None,
-            answer: None,
+            body: None,
             made_members: &[],
             made_ids: vec![],
             others: vec![],
@@ -111,8 +111,8 @@ impl<T> PendingChange<T> {
 
     /// Replaces the response body, for instance to include a secret that is shown once. `made_members` are the
     /// members with the secret or a part of it, see [`Reply::made_members`].
-    pub(crate) fn with_body(self, answer: Bytes, made_members: &'static [&'static str]) -> Self {
-        Self { answer: Some(answer), made_members, ..self }
+    pub(crate) fn with_body(self, body: Bytes, made_members: &'static [&'static str]) -> Self {
+        Self { body: Some(body), made_members, ..self }
     }
 }
 
@@ -275,7 +275,7 @@ impl Services {
             writes,
             events,
             reporting,
-            answer,
+            body,
             made_members,
             made_ids,
             others,
@@ -311,7 +311,7 @@ impl Services {
         }
         change.requires = requires;
         change.notices = notices;
-        let bytes = answer.unwrap_or(bytes);
+        let bytes = body.unwrap_or(bytes);
         Ok((Box::new(change), ResponseBody { bytes, etag_extra, made_members, made_ids }))
     }
 }

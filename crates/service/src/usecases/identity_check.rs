@@ -77,15 +77,15 @@ pub async fn check(
         let unproven_values = provider.value.select_unproven(&values);
         let holders = find_holders(services, &provider.value.proof_ids_of(&unproven_values)).await?;
         let Some(decision) = provider.value.prove(tenant, &values, &holders, Some(&context.caller), at)? else {
-            let answer = render(&IdentityCheck::new(&evidence, &provider.value))?;
-            return Ok(ChangePlan::Unchanged(Reply::ok(answer, None)));
+            let body = render(&IdentityCheck::new(&evidence, &provider.value))?;
+            return Ok(ChangePlan::Unchanged(Reply::ok(body, None)));
         };
-        let answer = render(&IdentityCheck::new(&evidence, &decision.state))?;
+        let body = render(&IdentityCheck::new(&evidence, &decision.state))?;
         let json = render(&decision.state)?;
         let (mut change, state) = services.change_set(context, decision, &json, at);
         change.writes = proof_writes(&provider.value, Some(&state), at);
         change.writes.push(Write::put(&Row::at_version(state, provider.version)));
-        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(answer, None)))
+        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
     let reply = services.change(context, plan).await?;
     services.tokens.forget_rights();

@@ -189,7 +189,7 @@ pub async fn accept(
         let person = services.store.row::<Employee>(tenant, accepted_row.before.employee_id).await?;
         let person = or_not_found(person.filter(|person| invitation::is_for(&token, &person.value.email)))?;
         let (change, state) = build_acceptance(services, (request, origin.clone()), accepted_row, &person, at)?;
-        Ok(Attempt::Commit(tenant, Box::new(change), answer(tenant, &state)?))
+        Ok(Attempt::Commit(tenant, Box::new(change), render_reply(tenant, &state)?))
     };
     services.retry(plan).await
 }
@@ -252,7 +252,7 @@ fn build_acceptance(
     Ok((change, state))
 }
 
-fn answer(tenant: Tenant, state: &Employee) -> Result<Reply, Error> {
+fn render_reply(tenant: Tenant, state: &Employee) -> Result<Reply, Error> {
     let accepted_invitation =
         AcceptedInvitation { employee_id: state.id, organization_id: tenant.organization, status: state.status };
     Ok(Reply::ok(render(&accepted_invitation)?, None))

@@ -75,9 +75,9 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let references = load_references(services, context.caller.tenant.organization, &draft).await?;
         let secret = generate(draft.environment, random32(&*services.ids)?);
         let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), references, at)?;
-        let answer = with_secret(&decision.state, &secret)?;
+        let body = with_secret(&decision.state, &secret)?;
         let room = require_room(services, context, &decision.state, at).await?;
-        Ok(PendingChange::new(decision).with_requirements([room]).with_body(answer, MADE_MEMBERS))
+        Ok(PendingChange::new(decision).with_requirements([room]).with_body(body, MADE_MEMBERS))
     };
     let reply = services.create(context, decide).await;
     services.auth.forget_unknown();
@@ -173,8 +173,8 @@ pub async fn rotate(
         let overlap = context.validate_update(key_row.version, || overlap.clone())?;
         let secret = generate(key_row.value.environment, random32(&*services.ids)?);
         let decision = key_row.value.rotate(&secret, overlap, &context.caller, at)?;
-        let answer = with_secret(&decision.state, &secret)?;
-        Ok((key_row, PendingChange::new(decision).with_body(answer, MADE_MEMBERS)))
+        let body = with_secret(&decision.state, &secret)?;
+        Ok((key_row, PendingChange::new(decision).with_body(body, MADE_MEMBERS)))
     };
     let reply = services.act(context, decide).await;
     services.auth.forget(id);

@@ -84,9 +84,9 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let code = generate_code(random32(&*services.ids)?);
         let decision = ApiKey::create_link(services.id(at), draft, &code, Some(&context.caller), at)?;
         let url = services.settings.portal_url(&link.start, &code);
-        let answer = render(&PortalLink { api_key: &decision.state, url: &url })?;
+        let body = render(&PortalLink { api_key: &decision.state, url: &url })?;
         let room = require_room(services, context, &decision.state, at).await?;
-        Ok(PendingChange::new(decision).with_requirements([room]).with_body(answer, MADE_MEMBERS))
+        Ok(PendingChange::new(decision).with_requirements([room]).with_body(body, MADE_MEMBERS))
     };
     services.create(&of_organization(context), decide).await
 }
@@ -129,10 +129,10 @@ pub async fn exchange(
         }
         let secret = generate(record.key.environment, random32(&*services.ids)?);
         let decision = record.open_link(code, &secret, client, at)?;
-        let answer = with_secret(&decision.state, &secret)?;
+        let body = with_secret(&decision.state, &secret)?;
         let mut change = ChangeSet::new(build_exchange_entry(services, &decision, (request, origin.clone()), at));
         change.writes = vec![Write::put(&Row::at_version(decision.state, key_row.version))];
-        let reply = Reply::ok(answer, Some(key_row.version.next())).with_made_members(SECRET_MEMBERS);
+        let reply = Reply::ok(body, Some(key_row.version.next())).with_made_members(SECRET_MEMBERS);
         Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), (record.key.id, reply)))
     };
     let (key, reply) = services.retry(open).await?;

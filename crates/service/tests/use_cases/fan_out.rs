@@ -72,9 +72,9 @@ async fn connector_release_commits_fewer_rows_with_subscribers() {
         let people = world.everybody_managed(connector).await;
         let text = if named { serde_json::json!({ "employee_ids": people }) } else { serde_json::json!({}) };
         let calls_before = world.store.calls(FaultyCall::Commit);
-        let release_answer =
+        let release_reply =
             connectors::release(&world.services, &world.admin(), connector, body(&text.to_string())).await;
-        assert_eq!(json(&release_answer.unwrap())["released"], 35);
+        assert_eq!(json(&release_reply.unwrap())["released"], 35);
         assert_eq!(world.store.calls(FaultyCall::Commit) - calls_before, 8, "a commit releases five people");
         assert_eq!(world.everybody_managed(connector).await.len(), 0);
     }

@@ -207,9 +207,9 @@ async fn key_of_an_admin_write_is_looked_up_again_after_10_ms() {
     let context = stage.begun(&stage.unbound, Some(AdminContext::Settings)).await;
     let lookups = || stage.world.store.calls(candor_store_testkit::FaultyCall::Authenticate);
     let lookups_before = lookups();
-    let key_answer = stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
+    let key_reply = stage.finish(HeldWrite::NewKey, &context, stage.unbound.0).await.unwrap();
     assert_eq!(
-        (lookups() - lookups_before, member(&key_answer, "name").as_str()),
+        (lookups() - lookups_before, member(&key_reply, "name").as_str()),
         (0, "Again"),
         "the key was looked up at the same time"
     );

@@ -159,9 +159,9 @@ async fn managed_person_is_read_only_until_released() {
     for text in [r#"{"role":"manager"}"#, r#"{"custom_fields":{"team":"a"}}"#, r#"{"first_name":"ada"}"#] {
         assert_eq!(kind(patch(text).await), "done", "{text}");
     }
-    let release_answer =
+    let release_reply =
         connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
-    assert_eq!(json(&release_answer)["released"], 1);
+    assert_eq!(json(&release_reply)["released"], 1);
     let person_after = json(&patch(r#"{"last_name":"X"}"#).await.unwrap());
     assert_eq!(
         (&person_after["is_hris_managed"], &person_after["hris_source"], &person_after["first_name"]),
@@ -179,10 +179,10 @@ async fn connector_release_covers_every_person_once() {
     }
     manage(&world, connector, &people).await;
     let context = world.with_idempotency_key("release", "release");
-    let release_answer = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
-    assert_eq!(json(&release_answer)["released"], 405);
-    let second_answer = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
-    assert_eq!((second_answer.replayed, &second_answer.body), (true, &release_answer.body));
+    let release_reply = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
+    assert_eq!(json(&release_reply)["released"], 405);
+    let second_reply = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
+    assert_eq!((second_reply.replayed, &second_reply.body), (true, &release_reply.body));
     let more = connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
     assert_eq!(json(&more)["released"], 0);
 }

@@ -47,13 +47,13 @@ async fn long_test_data_reset_reports_a_rest_and_resumes() {
     let world = TestServices::new().await;
     let (services, context) = (with_advancing_clock(&world), of_test_data(&world));
     departments::create(&world.services, &context, body(r#"{"name":"Care"}"#)).await.unwrap();
-    let mut answers = vec![];
-    while answers.last() != Some(&true) {
-        let answer = json(&test_data::reset(&services, &context).await.unwrap());
-        answers.push(answer["complete"].as_bool().unwrap());
-        assert!(answers.len() < 10, "the reset is not complete after ten calls");
+    let mut replies = vec![];
+    while replies.last() != Some(&true) {
+        let reply = json(&test_data::reset(&services, &context).await.unwrap());
+        replies.push(reply["complete"].as_bool().unwrap());
+        assert!(replies.len() < 10, "the reset is not complete after ten calls");
     }
-    assert!(answers.len() > 1, "{answers:?}");
+    assert!(replies.len() > 1, "{replies:?}");
     let departments = json(&departments::list(&world.services, &context, params(&[])).await.unwrap());
     assert_eq!(departments["data"], serde_json::json!([]));
     let attributes = json(&attributes::list(&world.services, &context, params(&[])).await.unwrap());

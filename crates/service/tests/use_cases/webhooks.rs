@@ -269,9 +269,9 @@ async fn replay_of_a_sparse_period_resumes_from_its_continuation() {
     let (mut since, mut counts) = (NOON.to_string(), vec![]);
     loop {
         let order = body(&format!(r#"{{"since": "{since}", "until": "9999-12-31T23:59:59Z", "only": "all"}}"#));
-        let answer = json(&webhooks::replay(&hasty, &context, id, order).await.unwrap());
-        counts.push(answer["enqueued"].as_u64().unwrap());
-        match answer["continue_since"].as_str() {
+        let reply = json(&webhooks::replay(&hasty, &context, id, order).await.unwrap());
+        counts.push(reply["enqueued"].as_u64().unwrap());
+        match reply["continue_since"].as_str() {
             Some(next) if next > since.as_str() => since = next.to_owned(),
             Some(next) => panic!("{next} is no progress from {since}"),
             None => break,

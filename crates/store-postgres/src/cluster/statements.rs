@@ -24,8 +24,8 @@ pub(super) fn split(statement: Statement, leases: bool) -> Vec<(Sql, bool)> {
         {
             checks.push(check);
         }
-        let answers = leases && queued.contains(&name);
-        let text = match (checks.as_slice(), answers) {
+        let has_result = leases && queued.contains(&name);
+        let text = match (checks.as_slice(), has_result) {
             ([], _) => text,
             (checks, false) => format!("WITH {name} AS {form}({text}) SELECT {}", checks.join(", ")),
             (checks, true) => {
@@ -35,7 +35,7 @@ pub(super) fn split(statement: Statement, leases: bool) -> Vec<(Sql, bool)> {
                 )
             }
         };
-        statements.push((sql.part(&text), answers));
+        statements.push((sql.part(&text), has_result));
     }
     statements
 }

@@ -2,7 +2,7 @@
 //!
 //! A statement that adds the rows of ten change sets costs the server far less than ten statements. If one change
 //! set fails, the transaction is rolled back and each is committed alone, so no change set makes another one fail.
-//! Retries whose idempotency keys already have answers are answered together; the remaining change sets are sent
+//! Retries whose idempotency keys already have replays are answered together; the remaining change sets are sent
 //! once more.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,7 +59,7 @@ struct PendingCommit {
     tenant: Tenant,
     change: ChangeSet,
     since: Instant,
-    answer: oneshot::Sender<Result<Committed, CommitError>>,
+    result_sender: oneshot::Sender<Result<Committed, CommitError>>,
 }
 
 /// Returns `true` if a change set can share a transaction: it adds one resource with a new id and no other unique
@@ -97,13 +97,13 @@ impl Batcher {
     /// Commits a change set that may share a transaction, at once if a slot is free. The commit continues if the
     /// caller drops the future.
     pub(super) async fn commit(&self, tenant: Tenant, change: ChangeSet) -> Result<Committed, CommitError> {
-        let (answer, answered) = oneshot::channel();
-        let pending = PendingCommit { tenant, change, since: Instant::now(), answer };
+        let (result_sender, result_receiver) = oneshot::channel();
+        let pending = PendingCommit { tenant, change, since: Instant::now(), result_sender };
         self.queue().waiting.push(Some(tenant), pending);
         self.open_slot();
         let cause = || "the service stops, or a defect ended the batch".to_owned();
         let stopping = |_| CommitError::Storage(StorageError::Unavailable(cause()));
-        answered.await.map_err(stopping)?
+        result_receiver.await.map_err(stopping)?
     }
 
     fn queue(&self) -> MutexGuard<'_, CommitQueue> {
@@ -207,9 +207,9 @@ impl PendingCommit {
         (self.tenant, self.change.lease.map(|lease| lease.worker.0))
     }
 
-    fn answer(self, answer: Result<Committed, CommitError>) {
+    fn send_result(self, result: Result<Committed, CommitError>) {
         // The caller may have gone away; the commit holds all the same.
-        drop(self.answer.send(answer));
+        drop(self.result_sender.send(result));
     }
 }
 
@@ -220,12 +220,12 @@ impl Batcher {
             Err(group) => group,
         };
         match self.send_all(&group).await {
-            TransactionOutcome::Done(leased) => self.answer_all(group, &leased).await,
+            TransactionOutcome::Done(leased) => self.send_results(group, &leased).await,
             TransactionOutcome::Undone(failure) => self.divide(group, failure).await,
             TransactionOutcome::Unknown(failure) => {
                 let text = failure.text();
                 for pending in group {
-                    pending.answer(Err(StorageError::Unavailable(text.clone()).into()));
+                    pending.send_result(Err(StorageError::Unavailable(text.clone()).into()));
                 }
             }
         }
@@ -240,12 +240,12 @@ impl Batcher {
         self.executor.send_batch(statements.collect()).await
     }
 
-    async fn answer_all(&self, group: Vec<PendingCommit>, leased: &[LeasedDelivery]) {
+    async fn send_results(&self, group: Vec<PendingCommit>, leased: &[LeasedDelivery]) {
         let rows = group.iter().map(|pending| pending.change.writes.len()).sum();
         for pending in group {
             record_duration(pending.since);
             let commit = Committed { leased: pending.own_leases(leased) };
-            pending.answer(Ok(commit));
+            pending.send_result(Ok(commit));
         }
         self.executor.record_writes(rows).await;
     }
@@ -254,7 +254,7 @@ impl Batcher {
     /// each change set is committed alone.
     async fn divide(&self, group: Vec<PendingCommit>, failure: Failure) {
         self.executor.note_subscribers(&failure, group.iter().map(|pending| pending.tenant));
-        let keys = if is_replayed(&failure) { self.find_answered_keys(&group).await } else { BTreeSet::new() };
+        let keys = if is_replayed(&failure) { self.find_replayed_keys(&group).await } else { BTreeSet::new() };
         if keys.is_empty() {
             tracing::debug!(
                 reason = failure.text(),
@@ -268,31 +268,31 @@ impl Batcher {
         }
         let is_retry = |pending: &PendingCommit| pending.place_of_key().is_some_and(|key| keys.contains(&key));
         let (retries, others): (Vec<_>, Vec<_>) = group.into_iter().partition(is_retry);
-        retries.into_iter().for_each(|pending| pending.answer(Err(CommitError::Replayed)));
+        retries.into_iter().for_each(|pending| pending.send_result(Err(CommitError::Replayed)));
         if !others.is_empty() {
             Box::pin(self.carry_out(others)).await;
         }
     }
 
-    /// Returns the idempotency keys of a batch that already have an answer. Empty if they cannot be read.
-    async fn find_answered_keys(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
+    /// Returns the idempotency keys of a batch that already have a replay. Empty if they cannot be read.
+    async fn find_replayed_keys(&self, group: &[PendingCommit]) -> BTreeSet<(Tenant, String)> {
         let mut keys_by_tenant: BTreeMap<Tenant, Vec<&Replay>> = BTreeMap::new();
         for pending in group {
             keys_by_tenant.entry(pending.tenant).or_default().extend(&pending.change.replay);
         }
-        let mut answered_keys = BTreeSet::new();
+        let mut replayed_keys = BTreeSet::new();
         for (tenant, keys) in keys_by_tenant.into_iter().filter(|(_, keys)| !keys.is_empty()) {
             let Some(keys) = self.executor.replayed_keys(tenant, &keys).await else {
                 return BTreeSet::new();
             };
-            answered_keys.extend(keys.into_iter().map(|key| (tenant, key)));
+            replayed_keys.extend(keys.into_iter().map(|key| (tenant, key)));
         }
-        answered_keys
+        replayed_keys
     }
 
     async fn carry_out_alone(&self, pending: PendingCommit) {
         let result = self.executor.commit_single(pending.tenant, &pending.change, pending.since).await;
-        pending.answer(result);
+        pending.send_result(result);
     }
 }
 

@@ -30,18 +30,20 @@ impl PostgresStore {
             return self.merge_rows(&page_lists, &parts).await;
         };
         let Some(then) = &plan.then else {
-            return self.answer(&page_lists, page::sql(tenant, &[Part::whole(listing, &plan.first)]), false).await;
+            return self
+                .read_page(&page_lists, page::sql(tenant, &[Part::whole(listing, &plan.first)]), false)
+                .await;
         };
         if listing.has_several_runs() {
             return self.merge_rows(&page_lists, &parts).await;
         }
         let stride = page::first_stride(&plan.first);
         let plain_conditions = Part::with_stride(listing, &plan.first, stride);
-        let rows = self.answer(&page_lists, page::sql(tenant, &[plain_conditions]), false).await?;
+        let rows = self.read_page(&page_lists, page::sql(tenant, &[plain_conditions]), false).await?;
         if rows.len() > limit {
             return Ok(rows);
         }
-        self.answer(&page_lists, page::sql(tenant, &[Part::whole(listing, then)]), true).await
+        self.read_page(&page_lists, page::sql(tenant, &[Part::whole(listing, then)]), true).await
     }
 
     /// Reads the merged rows of several lists. No scan is bounded: a row beyond the bound of one list may precede
@@ -49,12 +51,12 @@ impl PostgresStore {
     async fn merge_rows(&self, asked: &PageLists<'_>, parts: &[(&Listing, &ListPlan)]) -> Read<Vec<AnyStored>> {
         let goes_far = parts.iter().any(|(_, part)| part.then.is_some());
         let parts: Vec<_> = parts.iter().map(|(listing, plan)| Part::whole(listing, &plan.first)).collect();
-        self.answer(asked, page::sql(asked.tenant, &parts), goes_far).await
+        self.read_page(asked, page::sql(asked.tenant, &parts), goes_far).await
     }
 
     /// Runs the statement of a page. If its cost is bounded, [`Self::read_sized`] runs the statement, else it runs on
     /// a connection for slow reads.
-    async fn answer(&self, asked: &PageLists<'_>, sql: Sql, goes_far: bool) -> Read<Vec<AnyStored>> {
+    async fn read_page(&self, asked: &PageLists<'_>, sql: Sql, goes_far: bool) -> Read<Vec<AnyStored>> {
         let Some(first) = asked.listings.first() else { return Ok(vec![]) };
         let (tenant, kind, count) = (asked.tenant, first.kind, usize::from(first.limit) + 1);
         let sql = self.kept_statements.limit(sql);

@@ -181,9 +181,9 @@ async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> 
     };
     let is_unsent = &AtomicBool::new(false);
     let send = |place: usize, sql| {
-        let is_answer_wanted = transaction.answering.contains(&place);
+        let is_result_wanted = transaction.answering.contains(&place);
         async move {
-            run_raw(connection, sql, is_answer_wanted)
+            run_raw(connection, sql, is_result_wanted)
                 .await
                 .inspect_err(|_| is_unsent.store(true, Ordering::Relaxed))
         }
@@ -195,12 +195,12 @@ async fn send_all(connection: &AsyncPgConnection, transaction: &Transaction) -> 
         send(before.len(), if is_undone { &undo } else { last }).await
     };
     // `join` polls in order: all earlier statements are started before the last one.
-    let (mut answers, ended) = join(sends, end).await;
-    answers.push(ended);
+    let (mut results, ended) = join(sends, end).await;
+    results.push(ended);
     // A failed single statement rolls itself back. Otherwise the last statement ends the transaction.
-    let is_complete = transaction.statements.len() == 1 || answers.last().is_some_and(Result::is_ok);
-    match answers.into_iter().collect::<Result<Vec<_>, _>>() {
-        Ok(answers) => TransactionOutcome::Done(answers.into_iter().flatten().collect()),
+    let is_complete = transaction.statements.len() == 1 || results.last().is_some_and(Result::is_ok);
+    match results.into_iter().collect::<Result<Vec<_>, _>>() {
+        Ok(rows) => TransactionOutcome::Done(rows.into_iter().flatten().collect()),
         Err(Failure::Lost(text)) => TransactionOutcome::Unknown(Failure::Lost(text)),
         Err(failure) if is_complete => TransactionOutcome::Undone(failure),
         Err(failure) => TransactionOutcome::Unknown(failure),

@@ -73,7 +73,7 @@ impl MailQueue for PostgresStore {
         let now = sql.bind(SqlValue::Time(now));
         sql.push(&state_of(&due_mails("", &now), "mail_due_at"));
         let sql = sql.planned_anew();
-        if let Some(rows) = self.replica_answer(&sql, &state).await {
+        if let Some(rows) = self.read_replica_values(&sql, &state).await {
             return Ok(rows.into_iter().next().unwrap_or_default());
         }
         Ok(self

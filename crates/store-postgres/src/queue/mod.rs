@@ -108,7 +108,7 @@ impl Queue for PostgresStore {
     }
 
     async fn queue_state(&self, now: Timestamp) -> Read<QueueState> {
-        if let Some(rows) = self.replica_answer(&state_sql(now).planned_anew(), &state).await {
+        if let Some(rows) = self.read_replica_values(&state_sql(now).planned_anew(), &state).await {
             return Ok(rows.into_iter().next().unwrap_or_default());
         }
         let transaction = Transaction::with_index_plans(vec![state_sql(now)]);

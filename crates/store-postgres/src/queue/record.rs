@@ -83,10 +83,10 @@ pub(super) fn statements(
             "{held}, gone AS ({gone}), kept AS ({kept}), \
              held AS MATERIALIZED (SELECT place FROM gone UNION ALL SELECT place FROM kept), {log}{health}"
         );
-        let answer = "SELECT count(*), NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz, NULL::boolean \
+        let select = "SELECT count(*), NULL::uuid, NULL::uuid, NULL::bigint, NULL::timestamptz, NULL::boolean \
                       FROM held UNION ALL SELECT 0::bigint, a.tenant_id, a.id, a.failures, a.failing_since, \
                       a.is_failing FROM added AS a";
-        let all = record.sql.part(&format!("WITH {with} {answer}"));
+        let all = record.sql.part(&format!("WITH {with} {select}"));
         return Ok(vec![(record.sql.part(&lock_webhooks), false), (all, true)]);
     }
     let mut texts = vec![];

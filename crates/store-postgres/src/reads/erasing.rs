@@ -84,11 +84,11 @@ impl Erasing for PostgresStore {
             "SELECT key, fingerprint, status, sealed FROM replays WHERE tenant_id = {tenant} AND key > {after} \
              ORDER BY key LIMIT {most}"
         ));
-        let answer = |row: &mut dyn CellReader| {
+        let read_row = |row: &mut dyn CellReader| {
             let key = row.text().map_err(Failure::Other)?.unwrap_or_default();
             Ok((key, read_replay(row)?))
         };
-        self.run_exclusive(&sql, answer).await
+        self.run_exclusive(&sql, read_row).await
     }
 
     fn tables_to_rewrite(&self) -> &'static [&'static str] {

@@ -149,7 +149,7 @@ impl PostgresStore {
     }
 
     async fn read_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
-        if self.replica_answers(sql, rows).await {
+        if self.read_replica(sql, rows).await {
             return Ok(());
         }
         self.nodes.read(sql, rows).instrument(sql.span()).await.map_err(Failure::into_storage)
@@ -205,7 +205,7 @@ impl PostgresStore {
     }
 
     async fn apart_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
-        if self.replica_answers(sql, rows).await {
+        if self.read_replica(sql, rows).await {
             return Ok(());
         }
         let _turn = self.turn_at_connection(sql.owner()).await?;

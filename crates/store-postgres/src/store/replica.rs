@@ -137,16 +137,16 @@ impl Replica {
     }
 
     async fn ask(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), ReplicaUnavailable> {
-        let answer = match timeout(self.patience, self.ask_once(sql, rows)).await {
+        let result = match timeout(self.patience, self.ask_once(sql, rows)).await {
             Ok(it) => it,
             Err(_) => Err(ReplicaUnavailable::Down("the replica did not answer in time".to_owned())),
         };
-        match &answer {
+        match &result {
             Ok(()) => self.mark_up(),
             Err(ReplicaUnavailable::Down(reason)) => self.mark_down(reason),
             Err(ReplicaUnavailable::Failed(failure)) => tracing::debug!(?failure, "a read failed on the replica"),
         }
-        answer
+        result
     }
 
     async fn ask_once(&self, sql: &Sql, rows: &mut dyn RowSink) -> Result<(), ReplicaUnavailable> {
@@ -184,19 +184,19 @@ impl PostgresStore {
     }
 
     /// Reads from the replica. `None` if it is unavailable, or if this store always reads the primary.
-    pub(crate) async fn replica_answer<T: Send>(
+    pub(crate) async fn read_replica_values<T: Send>(
         &self,
         sql: &Sql,
         read: impl Fn(&mut dyn CellReader) -> Result<T, Failure> + Send,
     ) -> Option<Vec<T>> {
         let mut values = Values::read_by(read);
-        let answers = self.replica_answers(sql, &mut values).await;
-        answers.then(|| values.into_vec())
+        let is_complete = self.read_replica(sql, &mut values).await;
+        is_complete.then(|| values.into_vec())
     }
 
     /// Reads rows from the replica, and returns `true` if it answered.
-    pub(crate) async fn replica_answers(&self, sql: &Sql, rows: &mut dyn RowSink) -> bool {
-        match self.replica_answer_in_time(sql, rows).await {
+    pub(crate) async fn read_replica(&self, sql: &Sql, rows: &mut dyn RowSink) -> bool {
+        match self.read_replica_in_time(sql, rows).await {
             Some(Ok(())) => true,
             Some(Err(_)) => {
                 fell_back();
@@ -208,7 +208,7 @@ impl PostgresStore {
 
     /// Reads rows from the replica. Returns the error if the read exceeded its timeout there, and `None` if the
     /// caller must ask the primary.
-    pub(crate) async fn replica_answer_in_time(
+    pub(crate) async fn read_replica_in_time(
         &self,
         sql: &Sql,
         rows: &mut dyn RowSink,

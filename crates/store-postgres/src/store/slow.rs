@@ -92,9 +92,9 @@ impl PostgresStore {
         }
         let deadline = || Instant::now() + limits.deadline + GRACE;
         let mut permit = StatementPermit { place: Some(place), until: deadline(), home: self.home.clone() };
-        if let Some(answer) = self.replica_answer_in_time(sql, rows).await {
+        if let Some(result) = self.read_replica_in_time(sql, rows).await {
             permit.leave();
-            return answer.map_err(|_| out_of_time());
+            return result.map_err(|_| out_of_time());
         }
         // The primary gets a deadline of its own: the attempt on the replica has cost the primary no time.
         permit.until = deadline();

@@ -24,7 +24,7 @@ use crate::table::{has_version, write};
 use crate::valid_keys::count_valid_keys;
 
 /// Saves a replay. An expired replay of the same key is overwritten.
-const KEEP_ANSWER: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, \
+const INSERT_REPLAY: &str = "INSERT INTO replays (tenant_id, key, fingerprint, status, sealed, \
     created_at, expires_at) \
     VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (tenant_id, key) DO UPDATE SET fingerprint = excluded.fingerprint, \
     status = excluded.status, sealed = excluded.sealed, created_at = excluded.created_at, \
@@ -106,7 +106,7 @@ fn remove(db: &mut Db, tenant: Tenant, RowKey { table, id }: RowKey, seen: Versi
 /// # Errors
 /// [`CommitError::Replayed`] if the key has a replay that has not expired.
 pub(crate) fn keep_replay(db: &mut Db, tenant: Tenant, replay: &Replay) -> Result<(), CommitError> {
-    let sql = Sql::new(KEEP_ANSWER)
+    let sql = Sql::new(INSERT_REPLAY)
         .bind(tenant)
         .bind(replay.key.as_str())
         .bind(replay.fingerprint.to_bytes().as_slice())

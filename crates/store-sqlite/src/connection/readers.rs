@@ -72,17 +72,17 @@ pub(crate) async fn ask<T: Send + 'static>(
     tenant: Option<Tenant>,
     read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
 ) -> Result<T, StorageError> {
-    let (answer, answered) = oneshot::channel();
+    let (result_sender, result_receiver) = oneshot::channel();
     let span = Span::current();
     let work = move |db: &mut Db| {
         let _span = span.entered();
         // Skips the read if the caller is gone: nothing would receive the result.
-        if !answer.is_closed() {
-            drop(answer.send(read(db)));
+        if !result_sender.is_closed() {
+            drop(result_sender.send(read(db)));
         }
     };
     reads.push(tenant, Box::new(work));
-    answered.await.map_err(|_| stopped_error())?
+    result_receiver.await.map_err(|_| stopped_error())?
 }
 
 /// Returns the error of a read without a result: the store stops, or the read panicked.

@@ -47,7 +47,7 @@ type QueuedTask = QueuedItem<Box<dyn Task>>;
 struct ClosureTask<F, T, E> {
     work: Option<F>,
     result: Option<Result<T, E>>,
-    answer: oneshot::Sender<Result<T, E>>,
+    result_sender: oneshot::Sender<Result<T, E>>,
     is_long: bool,
     since: Instant,
     /// Tracing span of the caller, in which the task runs.
@@ -80,7 +80,7 @@ where
             (None, Ok(())) => Err(StorageError::Failed("a defect ended the write".to_owned()).into()),
         };
         // The caller may be gone; the commit stands.
-        drop(self.answer.send(result));
+        drop(self.result_sender.send(result));
     }
 }
 
@@ -106,18 +106,18 @@ where
     T: Send + 'static,
     E: From<StorageError> + Send + 'static,
 {
-    let (answer, answered) = oneshot::channel();
+    let (result_sender, result_receiver) = oneshot::channel();
     let task = ClosureTask {
         work: Some(work),
         result: None,
-        answer,
+        result_sender,
         is_long,
         since: Instant::now(),
         span: Span::current(),
     };
     let waiting = tasks.push(tenant.into(), Box::new(task)).map_err(|_| stopped_error())?;
     queue_length(waiting);
-    answered.await.map_err(|_| stopped_error())?
+    result_receiver.await.map_err(|_| stopped_error())?
 }
 
 fn stopped_error() -> StorageError {

@@ -17,7 +17,7 @@ use crate::text::Draft;
 
 const ROWS: &str = "SELECT kind, id FROM erased_rows WHERE tenant_id = ? AND erasure_id = ?";
 
-const ANSWERS: &str = "SELECT key, fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key > ? \
+const REPLAYS: &str = "SELECT key, fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key > ? \
     ORDER BY key LIMIT ?";
 
 #[async_trait]
@@ -45,7 +45,7 @@ impl Erasing for SqliteStore {
     }
 
     async fn replays(&self, tenant: Tenant, after: &str, most: u16) -> Read<Vec<(String, StoredReplay)>> {
-        let sql = Sql::new(ANSWERS).bind(tenant).bind(after).bind(i64::from(most));
+        let sql = Sql::new(REPLAYS).bind(tenant).bind(after).bind(i64::from(most));
         self.read(tenant, move |db| db.rows(sql, read_replay)).await
     }
 

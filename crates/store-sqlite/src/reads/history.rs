@@ -17,7 +17,7 @@ use crate::commit;
 use crate::connection::writer;
 use crate::sql::{Db, Sql, classify_error};
 
-const ANSWER: &str =
+const SELECT_REPLAY: &str =
     "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key = ? AND expires_at > ?";
 
 const FORGET_REPLAYS: &str = "DELETE FROM replays WHERE (tenant_id, key) IN \
@@ -35,7 +35,7 @@ const FORGET_NOTIFICATIONS: &str = "DELETE FROM notifications WHERE rowid IN \
 #[async_trait]
 impl History for SqliteStore {
     async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
-        let sql = Sql::new(ANSWER).bind(tenant).bind(key.as_str()).bind(now);
+        let sql = Sql::new(SELECT_REPLAY).bind(tenant).bind(key.as_str()).bind(now);
         self.look_up(tenant, move |db| db.first(sql, read_replay)).await
     }
 

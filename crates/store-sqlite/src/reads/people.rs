@@ -94,10 +94,10 @@ fn query_reporting(
         UNION SELECT e.manager_id FROM up CROSS JOIN employees e WHERE e.tenant_id = ?1 AND e.id = up.person) \
         SELECT 1 FROM up WHERE person = ?2)";
     let sql = Sql::new(text).bind(tenant).bind(employee).bind(manager);
-    let answers = db.first(sql, |row| {
+    let row = db.first(sql, |row| {
         let corrupt = |reason| StorageError::Corrupt { table: "reporting_trees", column: "version", reason };
         Ok((row.int().map_err(corrupt)?.unwrap_or(0), row.flag().map_err(corrupt)?.unwrap_or(false)))
     })?;
-    let (version, below) = answers.unwrap_or((0, false));
+    let (version, below) = row.unwrap_or((0, false));
     Ok(Reporting { tree: Version(version), is_below: below || employee == manager })
 }

@@ -33,7 +33,7 @@ const MANY: usize = 150;
 const LATER: Version = Version(9);
 
 /// Asserts that a check and the commit that follows it give the same answer, and returns that answer.
-async fn answer(world: &CaseContext, change: ChangeSet) -> String {
+async fn assert_check_equals_commit(world: &CaseContext, change: ChangeSet) -> String {
     let check_text = format!("{:?}", world.store.check(world.tenant, &change).await);
     let commit_text = format!("{:?}", world.commit(change).await);
     assert_eq!(check_text, commit_text);
@@ -42,7 +42,7 @@ async fn answer(world: &CaseContext, change: ChangeSet) -> String {
 
 /// Asserts that a check and a commit of these writes give this answer.
 async fn expect(world: &CaseContext, writes: Vec<Write>, expected: &str) {
-    assert_eq!(answer(world, world.make.change(writes)).await, expected);
+    assert_eq!(assert_check_equals_commit(world, world.make.change(writes)).await, expected);
 }
 
 async fn row_version_and_id_are_checked_like_the_commit(world: CaseContext) {
@@ -94,9 +94,9 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
     let holds = async |require: Require| {
         let write = Write::put(&Row::new(make.department()));
         let change = ChangeSet { requires: vec![require], ..make.change(vec![write]) };
-        let answer_text = answer(&world, change).await;
-        assert!(answer_text == "Ok(())" || answer_text == format!("Err(Broken({require:?}))"), "{answer_text}");
-        answer_text == "Ok(())"
+        let commit_text = assert_check_equals_commit(&world, change).await;
+        assert!(commit_text == "Ok(())" || commit_text == format!("Err(Broken({require:?}))"), "{commit_text}");
+        commit_text == "Ok(())"
     };
     assert!(
         holds(Require::open::<Department>(open.id)).await
@@ -125,7 +125,7 @@ async fn requirement_is_checked_like_the_commit(world: CaseContext) {
         ..make.change(vec![])
     };
     assert_eq!(
-        answer(&world, change).await,
+        assert_check_equals_commit(&world, change).await,
         format!("Err(Broken({:?}))", failing_requirements[0]),
         "the first broken requirement is named"
     );

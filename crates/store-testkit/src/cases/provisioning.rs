@@ -124,19 +124,19 @@ async fn taken_link_value_refuses_the_person_as_well(world: CaseContext) {
             ..link(&world, person.id, connector)
         };
         let change = || make.change(vec![joins(person.clone()), Write::put(&Row::new(link.clone()))]);
-        for answer in [store.check(*tenant, &change()).await, world.commit(change()).await] {
-            let taken_unique = match &answer {
+        for result in [store.check(*tenant, &change()).await, world.commit(change()).await] {
+            let taken_unique = match &result {
                 Err(CommitError::Taken(unique)) => Some(*unique),
                 other => other.is_err().then_some(Unique::Id),
             };
-            assert_eq!(taken_unique, taken, "{user_name} {external_id}: {answer:?}");
+            assert_eq!(taken_unique, taken, "{user_name} {external_id}: {result:?}");
         }
         let is_saved = store.row::<Employee>(*tenant, person.id).await.unwrap().is_some();
         assert_eq!(is_saved, taken.is_none(), "{user_name} {external_id}");
     }
     let nobody = link(&world, make.id(), connector);
-    let answer = world.try_save(Write::put(&Row::new(nobody))).await;
-    assert!(matches!(answer, Err(CommitError::Missing)), "a link of an unknown person: {answer:?}");
+    let result = world.try_save(Write::put(&Row::new(nobody))).await;
+    assert!(matches!(result, Err(CommitError::Missing)), "a link of an unknown person: {result:?}");
     assert_eq!(store.row::<ScimLink>(*tenant, holder.id).await.unwrap().unwrap().version, Version::FIRST);
 }
 
@@ -251,8 +251,8 @@ async fn open_issue_is_unique_and_counts_occurrences(world: CaseContext) {
         (issue(&world, connector, IssueKind::ManagerPending), issue(&world, connector, IssueKind::ReportingCycle));
     world.save(vec![Write::put(&Row::new(pending.clone())), Write::put(&Row::new(cycle.clone()))]).await;
     let twin = issue(&world, connector, IssueKind::ManagerPending);
-    let answer = world.try_save(Write::put(&Row::new(twin.clone()))).await;
-    assert!(matches!(answer, Err(CommitError::Taken(Unique::OpenIssue))), "{answer:?}");
+    let result = world.try_save(Write::put(&Row::new(twin.clone()))).await;
+    assert!(matches!(result, Err(CommitError::Taken(Unique::OpenIssue))), "{result:?}");
     let key = pending.open_key().unwrap();
     assert_eq!(store.id_by(*tenant, sync_issues::BY_OPEN_KEY, key).await.unwrap(), Some(pending.id));
     let occurrence_time = make.tick();

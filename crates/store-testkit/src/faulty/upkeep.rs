@@ -64,9 +64,9 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
         let set = self.plan().backlog.clone();
         let of_tenant =
             set.iter().filter(|backlog| tenant.is_none_or(|tenant| backlog.tenant == tenant)).cloned().collect();
-        let answer =
+        let backlog =
             async { if set.is_some() { Ok(of_tenant) } else { self.store.index_backlog(tenant, most).await } };
-        self.run_call(FaultyCall::Upkeep, answer).await
+        self.run_call(FaultyCall::Upkeep, backlog).await
     }
 }
 

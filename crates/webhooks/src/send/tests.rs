@@ -36,13 +36,13 @@ async fn connections_beyond_the_limit_are_closed_undrained() {
             body: Bytes::from_static(b"{}"),
             deadline: Duration::from_secs(20),
         };
-        let answer = async {
+        let response = async {
             let (mut socket, _) = listener.accept().await.unwrap();
             assert!(socket.read(&mut [0; 1024]).await.unwrap() > 0);
             socket.write_all(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n").await.unwrap();
             socket
         };
-        let (attempt, socket) = tokio::join!(sender.send(request), answer);
+        let (attempt, socket) = tokio::join!(sender.send(request), response);
         assert_eq!(attempt.response_status, 200);
         assert!(number > 0 || sender.inner.drains.len() == 1);
         assert!(sender.inner.drains.len() <= 2, "half of the limit for one organization");
@@ -74,7 +74,7 @@ async fn request_unsent_on_a_closed_connection_is_sent_on_a_new_one() {
     let organization = OrganizationId::from_bytes([1; 16]);
     let (headers, custom_headers) = (vec![], vec![]);
     let request = WebhookRequest { organization, url: url.to_string(), headers, custom_headers, body, deadline };
-    let answer = async {
+    let response = async {
         for _ in 0..2 {
             // The first two sockets are those that `closed_connection` opened for the byte allowance. They stay
             // unused.
@@ -85,6 +85,6 @@ async fn request_unsent_on_a_closed_connection_is_sent_on_a_new_one() {
         assert!(socket.read(&mut read).await.unwrap() > 0);
         socket.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
     };
-    let (attempt, ()) = tokio::join!(sender.send(request), answer);
+    let (attempt, ()) = tokio::join!(sender.send(request), response);
     assert_eq!(attempt.response_status, 204);
 }

@@ -35,7 +35,7 @@ impl NameServer {
                 let (question, kind) = question(&query[..bytes]);
                 let query_count = &mut asked_each[usize::from(kind == AAAA)];
                 if let Some(addresses) = script.get(*query_count).or(script.last()) {
-                    socket.send_to(&answer(&query[..2], question, kind, addresses), from).await.unwrap();
+                    socket.send_to(&encode_response(&query[..2], question, kind, addresses), from).await.unwrap();
                 }
                 *query_count += 1;
                 *count.lock().unwrap() = asked_each[0];
@@ -83,7 +83,7 @@ fn question(query: &[u8]) -> (&[u8], u16) {
     (&query[12..end + 5], u16::from_be_bytes([query[end + 1], query[end + 2]]))
 }
 
-fn answer(id: &[u8], question: &[u8], kind: u16, addresses: &[IpAddr]) -> Vec<u8> {
+fn encode_response(id: &[u8], question: &[u8], kind: u16, addresses: &[IpAddr]) -> Vec<u8> {
     let data: Vec<Vec<u8>> = addresses
         .iter()
         .filter_map(|address| match address {

@@ -80,9 +80,9 @@ async fn only_a_2xx_response_acknowledges() {
         (b"HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n", failed(101, Status)),
         (b"HTTP/1.1 304 Not Modified\r\n\r\n", failed(304, Redirect)),
     ];
-    for (answer, wanted) in table {
-        let receiver = Receiver::answering(answer).await;
-        assert_eq!(attempt(receiver.url(), AMPLE).await, wanted, "{}", String::from_utf8_lossy(answer));
+    for (response, wanted) in table {
+        let receiver = Receiver::answering(response).await;
+        assert_eq!(attempt(receiver.url(), AMPLE).await, wanted, "{}", String::from_utf8_lossy(response));
     }
 }
 
@@ -97,10 +97,10 @@ async fn redirect_target_is_reported_without_its_query() {
         (b"HTTP/1.1 302 Found\r\n\r\n", None),
         (b"HTTP/1.1 201 Created\r\nlocation: https://example.com/1\r\n\r\n", None),
     ];
-    for (answer, wanted) in table {
-        let receiver = Receiver::answering(answer).await;
+    for (response, wanted) in table {
+        let receiver = Receiver::answering(response).await;
         let failure_detail = detail(&sender(), post(receiver.url(), AMPLE)).await;
-        assert_eq!(failure_detail.as_deref(), wanted, "{}", String::from_utf8_lossy(answer));
+        assert_eq!(failure_detail.as_deref(), wanted, "{}", String::from_utf8_lossy(response));
     }
 }
 
@@ -123,10 +123,10 @@ async fn retry_after_of_a_response_is_reported_if_valid() {
         (b"HTTP/1.1 503 Busy\r\nretry-after:\r\ncontent-length: 0\r\n\r\n", None),
         (b"HTTP/1.1 503 Busy\r\nretry-after: 5\r\nretry-after: 9\r\ncontent-length: 0\r\n\r\n", None),
     ];
-    for (answer, wanted) in table {
-        let receiver = Receiver::answering(answer).await;
+    for (response, wanted) in table {
+        let receiver = Receiver::answering(response).await;
         let attempt = sender().send(post(receiver.url(), AMPLE)).await;
-        assert_eq!(attempt.retry_after, wanted, "{}", String::from_utf8_lossy(answer));
+        assert_eq!(attempt.retry_after, wanted, "{}", String::from_utf8_lossy(response));
     }
 }
 
@@ -180,7 +180,7 @@ async fn drip(mut socket: TcpStream, start: &'static [u8], part: &'static [u8], 
 
 #[tokio::test]
 async fn endless_response_is_cut_off_and_its_connection_closed() {
-    const ANSWERED: &[u8] = b"HTTP/1.1 200 OK\r\n";
+    const OK_HEAD: &[u8] = b"HTTP/1.1 200 OK\r\n";
     let (at_once, slowly) = (Duration::ZERO, Duration::from_millis(10));
     let many: &'static [u8] = Box::leak(
         format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(101)).into_boxed_str().into_boxed_bytes(),
@@ -198,7 +198,7 @@ async fn endless_response_is_cut_off_and_its_connection_closed() {
             failed(0, Timeout),
         ),
         ("an endless header", b"HTTP/1.1 200 OK\r\nx: ", block, at_once, AMPLE, failed(0, TooLarge)),
-        ("endless headers", ANSWERED, b"x: y\r\n", at_once, AMPLE, failed(0, TooLarge)),
+        ("endless headers", OK_HEAD, b"x: y\r\n", at_once, AMPLE, failed(0, TooLarge)),
         ("too many headers", many, b"", slowly, AMPLE, failed(0, TooLarge)),
         ("a flood of 1xx", b"", b"HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n", at_once, AMPLE, failed(0, TooLarge)),
         ("1xx now and then", b"", b"HTTP/1.1 102 Processing\r\n\r\n", slowly, SHORT, failed(0, Timeout)),
@@ -250,16 +250,16 @@ async fn connection_closed_before_the_status_is_a_failure() {
         ("within an informational answer", Some(b"HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n"), failed(0, Closed)),
         ("within a failure's body", Some(b"HTTP/1.1 500 Oh\r\ncontent-length: 9\r\n\r\nx"), failed(500, Status)),
     ];
-    for (what, answer, wanted) in table {
+    for (what, response, wanted) in table {
         for crash in [false, true] {
             let check = Arc::new(Notify::new());
             let check_of_receiver = Arc::clone(&check);
             let receiver = Receiver::start(move |mut socket| {
                 let check_signal = Arc::clone(&check);
                 async move {
-                    if let Some(answer) = answer {
+                    if let Some(response) = response {
                         request(&mut socket).await;
-                        socket.write_all(answer).await.unwrap();
+                        socket.write_all(response).await.unwrap();
                     }
                     if crash {
                         // A reset can overtake earlier data. So a complete status must have been read before the
@@ -289,13 +289,13 @@ async fn response_that_is_not_http_is_malformed() {
         b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n",
         b"\x00\x01\x02\x03\r\n\r\n",
     ];
-    for answer in table {
-        let receiver = Receiver::answering(answer).await;
+    for response in table {
+        let receiver = Receiver::answering(response).await;
         assert_eq!(
             attempt(receiver.url(), AMPLE).await,
             failed(0, Malformed),
             "{}",
-            String::from_utf8_lossy(answer)
+            String::from_utf8_lossy(response)
         );
     }
 }

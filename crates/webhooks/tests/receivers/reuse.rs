@@ -78,11 +78,11 @@ async fn request_that_was_read_is_not_sent_again_in_an_attempt() {
         let first = served.fetch_add(1, Ordering::SeqCst) == 0;
         let read = Arc::clone(&reading);
         async move {
-            for answers in [true, !first] {
+            for responses in [true, !first] {
                 if request(&mut socket).await.is_some() {
                     read.fetch_add(1, Ordering::SeqCst);
                 }
-                if answers {
+                if responses {
                     socket.write_all(OK).await.unwrap();
                 }
             }

@@ -65,8 +65,8 @@ impl Receiver {
     }
 
     /// Starts a receiver that sends this response to every request.
-    pub(crate) async fn answering(answer: &'static [u8]) -> Self {
-        Self::start(move |socket| serve(socket, answer)).await
+    pub(crate) async fn answering(response: &'static [u8]) -> Self {
+        Self::start(move |socket| serve(socket, response)).await
     }
 
     pub(crate) fn connections(&self) -> usize {
@@ -90,9 +90,9 @@ impl Drop for Receiver {
 }
 
 /// Sends a response to every request until the sender closes.
-pub(crate) async fn serve(mut socket: TcpStream, answer: &'static [u8]) {
+pub(crate) async fn serve(mut socket: TcpStream, response: &'static [u8]) {
     while request(&mut socket).await.is_some() {
-        socket.write_all(answer).await.unwrap();
+        socket.write_all(response).await.unwrap();
     }
 }
 

@@ -58,7 +58,7 @@ impl Step {
     }
 }
 
-pub(super) async fn answer<T: Serialize + DeserializeOwned + Send + 'static, D: 'static>(
+pub(super) async fn response<T: Serialize + DeserializeOwned + Send + 'static, D: 'static>(
     call: Call<T, D>,
 ) -> Result<Value, Error> {
     Ok(json!(call.await?))
@@ -122,26 +122,26 @@ async fn every_operation_is_called_and_dry_runs_change_nothing() {
         }
         let carried_out = async {
             loop {
-                let answer = call(&client_of_step, &step).await;
-                let is_empty = answer.as_ref().is_ok_and(|answer| answer == &json!([]));
+                let response = call(&client_of_step, &step).await;
+                let is_empty = response.as_ref().is_ok_and(|response| response == &json!([]));
                 if !(step.wait && is_empty) {
-                    return answer;
+                    return response;
                 }
             }
         };
-        let answer = tokio::time::timeout(PATIENCE, carried_out).await.unwrap();
+        let response = tokio::time::timeout(PATIENCE, carried_out).await.unwrap();
         called.push(step.call.clone());
         if let Some(status) = step.fails {
-            let Err(Error::Api(error)) = answer else { panic!("{}: {answer:?}", step.call) };
+            let Err(Error::Api(error)) = response else { panic!("{}: {response:?}", step.call) };
             assert_eq!(error.status.as_u16(), status, "{}", step.call);
             continue;
         }
-        let answer = answer.unwrap_or_else(|error| panic!("{}: {error:?}", step.call));
+        let response = response.unwrap_or_else(|error| panic!("{}: {error:?}", step.call));
         if let Some(count) = step.count {
-            assert_eq!(answer.as_array().unwrap().len(), count, "{}", step.call);
+            assert_eq!(response.as_array().unwrap().len(), count, "{}", step.call);
         }
         if let Some(name) = step.stored_as {
-            known.insert(name, answer);
+            known.insert(name, response);
         }
     }
     let missing: Vec<_> = OPERATIONS.iter().filter(|name| !called.iter().any(|call| call == *name)).collect();

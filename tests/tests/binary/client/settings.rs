@@ -9,7 +9,7 @@ use candor_client::{Candor, Error, Method};
 
 use crate::support::{TlsServer, wire};
 
-const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
+const RESPONSE: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}";
 
 #[tokio::test]
 async fn headers_of_client_and_call_pass_through_a_proxy() {
@@ -20,7 +20,7 @@ async fn headers_of_client_and_call_pass_through_a_proxy() {
         let mut reader = BufReader::new(listener.accept().unwrap().0);
         let line = wire::line(&mut reader).unwrap();
         sender.send((line, wire::headers(&mut reader).unwrap())).unwrap();
-        reader.get_mut().write_all(ANSWER.as_bytes()).unwrap();
+        reader.get_mut().write_all(RESPONSE.as_bytes()).unwrap();
     });
     let builder = Candor::builder().api_key("cdr_live_x").base_url("http://feedback.invalid").proxy(proxy);
     let builder = builder.header("X-Trace", "client").header("X-Gate", "a").header("Authorization", "none");
@@ -37,7 +37,7 @@ async fn headers_of_client_and_call_pass_through_a_proxy() {
 
 #[tokio::test]
 async fn root_certificate_is_trusted_beside_those_of_the_system() {
-    let server = TlsServer::answering(ANSWER);
+    let server = TlsServer::answering(RESPONSE);
     let builder = || Candor::builder().api_key("cdr_live_x").base_url(&server.url).max_retries(0);
     let error = builder().build().unwrap().request(Method::GET, "me").send().await.unwrap_err();
     assert!(error.is_certificate_rejected(), "{error}");
@@ -47,7 +47,7 @@ async fn root_certificate_is_trusted_beside_those_of_the_system() {
 
 #[tokio::test]
 async fn service_that_requires_a_certificate_accepts_the_identity() {
-    let server = TlsServer::answering_known_clients(ANSWER);
+    let server = TlsServer::answering_known_clients(RESPONSE);
     let builder = || {
         let builder = Candor::builder().api_key("cdr_live_x").base_url(&server.url).max_retries(0);
         builder.root_certificate(server.authority.clone())

@@ -92,14 +92,15 @@ impl<'a> Actor<'a> {
         let mut connection = self.connect();
         let began = self.fleet.tick();
         let result = self.fleet.count(|| exchange(&mut connection, request, is_leaving));
-        let response = result.ok();
-        let answer = response.as_ref().filter(|response| !matches!(response.status, 429 | 502..)).map(read);
+        let http_response = result.ok();
+        let response =
+            http_response.as_ref().filter(|http_response| !matches!(http_response.status, 429 | 502..)).map(read);
         let end_tick = self.fleet.tick();
-        if response.is_some() && !self.is_spoiled() {
+        if http_response.is_some() && !self.is_spoiled() {
             self.connection = Some(connection);
         }
-        let last_tick = if answer.is_some() { end_tick } else { NEVER };
-        Operation { client: self.number, began, ended: last_tick, call, answer }
+        let last_tick = if response.is_some() { end_tick } else { NEVER };
+        Operation { client: self.number, began, ended: last_tick, call, response }
     }
 
     /// Returns the connection, or a new one to the next instance that runs.

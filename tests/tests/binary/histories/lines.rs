@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use candor_test_histories::{NEVER, OperationOf, Tree, TreeAnswer, TreeCall};
+use candor_test_histories::{NEVER, OperationOf, Tree, TreeCall, TreeResponse};
 use serde_json::{Value, json};
 
 use super::actor::{Actor, Request};
@@ -36,23 +36,23 @@ pub(super) fn check(fleet: &Fleet) {
     for (group, mut history) in histories {
         for person in 0..PEOPLE {
             let began = fleet.tick();
-            let response = client.get(&format!("/v1/employees/{}", ids[group * PEOPLE + person])).unwrap();
-            let answer = Some(shown(&response, group, &ids));
+            let http_response = client.get(&format!("/v1/employees/{}", ids[group * PEOPLE + person])).unwrap();
+            let response = Some(shown(&http_response, group, &ids));
             let end_tick = fleet.tick();
             history.push(OperationOf::<Tree> {
                 client: usize::MAX,
                 began,
                 ended: end_tick,
                 call: TreeCall::Read(person),
-                answer,
+                response,
             });
         }
         for operation in &history {
             let TreeCall::Move { mark, .. } = operation.call else { continue };
-            let is_right = match operation.answer {
-                Some(TreeAnswer::Moved) => distinct_marks.contains(&mark),
-                Some(TreeAnswer::Refused) => !distinct_marks.contains(&mark),
-                Some(TreeAnswer::Shown(..)) | None => true,
+            let is_right = match operation.response {
+                Some(TreeResponse::Moved) => distinct_marks.contains(&mark),
+                Some(TreeResponse::Refused) => !distinct_marks.contains(&mark),
+                Some(TreeResponse::Shown(..)) | None => true,
             };
             assert!(is_right, "seed {}: the feed contradicts {operation:?}", fleet.seed);
         }
@@ -81,14 +81,14 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, ids: &[String]) {
         let call = TreeCall::Move { person, manager, mark };
         actor.send(call, &Request::patch(path, body), |response| match response.status {
             200 => {
-                let (line, expected_line) = (shown(response, group, ids), TreeAnswer::Shown(manager, mark));
+                let (line, expected_line) = (shown(response, group, ids), TreeResponse::Shown(manager, mark));
                 assert_eq!(line, expected_line);
-                TreeAnswer::Moved
+                TreeResponse::Moved
             }
             422 => {
                 let code = &response.json()["error"]["details"][0]["code"];
                 assert_eq!(code, "reporting_cycle", "{}", response.text());
-                TreeAnswer::Refused
+                TreeResponse::Refused
             }
             status => panic!("{status}: {}", response.text()),
         })
@@ -97,14 +97,14 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, ids: &[String]) {
 }
 
 /// Returns the line of a person, whose manager is of the same group.
-fn shown(response: &Response, group: usize, ids: &[String]) -> TreeAnswer {
+fn shown(response: &Response, group: usize, ids: &[String]) -> TreeResponse {
     assert_eq!(response.status, 200, "{}", response.text());
     let row = response.json();
     let manager = row["manager_id"].as_str().map(|manager| {
         let people = &ids[group * PEOPLE..][..PEOPLE];
         people.iter().position(|id| id == manager).unwrap()
     });
-    TreeAnswer::Shown(manager, mark(&row))
+    TreeResponse::Shown(manager, mark(&row))
 }
 
 /// Returns the mark of the last move of a person, or 0.

@@ -91,9 +91,9 @@ fn history_of_moves_is_one_tree_on_postgres() {
 fn assert_meaningful<'a, C: 'a, A: Debug + 'a>(operations: impl Iterator<Item = &'a Operation<C, A>>) {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for operation in operations {
-        let answer =
-            operation.answer.as_ref().map_or_else(|| "unknown".to_owned(), |answer| format!("{answer:?}"));
-        let word = answer.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
+        let response =
+            operation.response.as_ref().map_or_else(|| "unknown".to_owned(), |response| format!("{response:?}"));
+        let word = response.split(|character: char| !character.is_alphanumeric()).next().unwrap_or_default();
         *counts.entry(word.to_owned()).or_default() += 1;
     }
     println!("answers: {counts:?}");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use candor_test_histories::{
-    Content, NEVER, Operation, OperationOf, Register, RegisterAnswer, RegisterCall, RegisterState, check_feed,
+    Content, NEVER, Operation, OperationOf, Register, RegisterCall, RegisterResponse, RegisterState, check_feed,
 };
 use serde_json::{Value, json};
 
@@ -49,14 +49,14 @@ pub(super) fn check(fleet: &Fleet) {
         let events = &feeds[id];
         let began = fleet.tick();
         let last_content = content(&client.get(&format!("/v1/observations/{id}")).unwrap());
-        let answer = Some(RegisterAnswer::Content(last_content));
+        let response = Some(RegisterResponse::Content(last_content));
         let end_tick = fleet.tick();
         history.push(Operation {
             client: CLIENTS,
             began,
             ended: end_tick,
             call: RegisterCall::Read(None),
-            answer,
+            response,
         });
         history.sort_by_key(|operation| operation.began);
         if let Err(problem) = check_feed(&history, events) {
@@ -90,28 +90,28 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, ids: &[String]) {
         let text = value.to_string();
         let body = if field == 0 { json!({"observation": text}) } else { json!({"metadata": {"n": text}}) };
         let request = Request::patch(path.clone(), body).with("If-Match", tag.map(quote));
-        actor.send(RegisterCall::Write { field, value, tag }, &request, read_answer)
+        actor.send(RegisterCall::Write { field, value, tag }, &request, read_response)
     };
     let operation = match actor.draw(10) {
-        0..=2 => actor.send(RegisterCall::Read(None), &Request::get(path), read_answer),
+        0..=2 => actor.send(RegisterCall::Read(None), &Request::get(path), read_response),
         3 if last_tag.is_some() => {
             let request = Request::get(path).with("If-None-Match", last_tag.map(quote));
-            actor.send(RegisterCall::Read(last_tag), &request, read_answer)
+            actor.send(RegisterCall::Read(last_tag), &request, read_response)
         }
         4..=7 => write_with(actor, last_tag),
         _ => write_with(actor, None),
     };
-    if let Some(RegisterAnswer::Content(content)) = &operation.answer {
+    if let Some(RegisterResponse::Content(content)) = &operation.response {
         memory.seen.insert(resource, *content);
     }
     memory.history.push((resource, operation));
 }
 
-fn read_answer(response: &Response) -> RegisterAnswer {
+fn read_response(response: &Response) -> RegisterResponse {
     match response.status {
-        200 => RegisterAnswer::Content(content(response)),
-        304 => RegisterAnswer::Unchanged,
-        412 => RegisterAnswer::Stale,
+        200 => RegisterResponse::Content(content(response)),
+        304 => RegisterResponse::Unchanged,
+        412 => RegisterResponse::Stale,
         status => panic!("{status}: {}", response.text()),
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use candor_test_histories::{Claim, ClaimAnswer, ClaimCall, ClaimState, OperationOf};
+use candor_test_histories::{Claim, ClaimCall, ClaimResponse, ClaimState, OperationOf};
 use serde_json::{Value, json};
 
 use super::actor::{Actor, Request};
@@ -44,8 +44,8 @@ pub(super) fn check(fleet: &Fleet) {
             let text = format!("seed {}: rows {ids:?} of key {key}, but events of {shown_ids:?}\n", fleet.seed);
             fail(fleet, &format!("key {key}"), &text, &history);
         }
-        let answer = Some(ClaimAnswer::Holders(ids));
-        history.push(OperationOf::<Claim> { client: usize::MAX, began, ended, call: ClaimCall::Look, answer });
+        let response = Some(ClaimResponse::Holders(ids));
+        history.push(OperationOf::<Claim> { client: usize::MAX, began, ended, call: ClaimCall::Look, response });
         assert_explained::<Claim>(fleet, &format!("key {key}"), &history, &ClaimState::Free);
     }
 }
@@ -71,9 +71,9 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, person: &str) {
         response_text = Some(response.text());
         let id = response.json()["id"].as_str().unwrap().to_owned();
         if response.header("idempotent-replayed") == Some("true") {
-            ClaimAnswer::Taken(id)
+            ClaimResponse::Taken(id)
         } else {
-            ClaimAnswer::Created(id)
+            ClaimResponse::Created(id)
         }
     });
     memory.push((key, operation, response_text));

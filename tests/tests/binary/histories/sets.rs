@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use candor_test_histories::{Claim, ClaimAnswer, ClaimCall, ClaimState, OperationOf};
+use candor_test_histories::{Claim, ClaimCall, ClaimResponse, ClaimState, OperationOf};
 use serde_json::{Value, json};
 
 use super::actor::{Actor, Request};
@@ -59,8 +59,8 @@ pub(super) fn check(fleet: &Fleet) {
             shown_ids.entry(text).or_default().push(id);
         }
         for (element, history) in histories.range_mut((set, String::new())..(set + 1, String::new())) {
-            let answer = Some(ClaimAnswer::Holders(shown_ids.remove(&element.1).unwrap_or_default()));
-            history.push(OperationOf::<Claim> { client: reader, began, ended, call: ClaimCall::Look, answer });
+            let response = Some(ClaimResponse::Holders(shown_ids.remove(&element.1).unwrap_or_default()));
+            history.push(OperationOf::<Claim> { client: reader, began, ended, call: ClaimCall::Look, response });
         }
     }
     let events = read_feed(&mut client, &["observation.created", "observation.archived"]);
@@ -96,7 +96,7 @@ fn check_events(
     }
     for ((_, text), history) in histories {
         let has = |is_kind: fn(&ClaimCall) -> bool, is_known: bool| {
-            history.iter().any(|operation| is_kind(&operation.call) && operation.answer.is_some() == is_known)
+            history.iter().any(|operation| is_kind(&operation.call) && operation.response.is_some() == is_known)
         };
         let is_create: fn(&ClaimCall) -> bool = |call| *call == ClaimCall::Create;
         let is_archive: fn(&ClaimCall) -> bool = |call| matches!(call, ClaimCall::Release(_));
@@ -133,9 +133,9 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, people: &[String]) {
             let body = json!({"employee_id": person, "type": "strength", "observation": text});
             let operation = actor.send(ClaimCall::Create, &Request::post("/v1/observations", body), |response| {
                 assert_eq!(response.status, 201, "{}", response.text());
-                ClaimAnswer::Created(id_of(response))
+                ClaimResponse::Created(id_of(response))
             });
-            if let Some(ClaimAnswer::Created(id)) = &operation.answer {
+            if let Some(ClaimResponse::Created(id)) = &operation.response {
                 memory.known.push((set, text.clone(), id.clone()));
             }
             memory.history.push(((set, text), operation));
@@ -150,7 +150,7 @@ fn archive(actor: &mut Actor<'_>, memory: &mut Memory) {
     let request = Request::post(&format!("/v1/observations/{id}/archive"), json!({}));
     let operation = actor.send(ClaimCall::Release(id), &request, |response| {
         assert!(matches!(response.status, 200 | 409), "{}", response.text());
-        ClaimAnswer::Released
+        ClaimResponse::Released
     });
     memory.history.push(((set, text), operation));
 }
@@ -161,7 +161,7 @@ fn walk(actor: &mut Actor<'_>, person: &str) -> Option<Walk> {
     loop {
         let path = format!("/v1/observations?sort=created_at&limit={PAGE}&filter[employee_id]={person}{cursor}");
         let operation = actor.send((), &Request::get(path), read_page);
-        let page = operation.answer?;
+        let page = operation.response?;
         let first_tick = *began.get_or_insert(operation.began);
         rows.extend(page["data"].as_array().unwrap().iter().map(id_and_text));
         if page["has_more"] != true {
@@ -176,7 +176,7 @@ fn follow(actor: &mut Actor<'_>, memory: &mut Memory) {
     let types = "filter[event]=observation.created&filter[event]=observation.archived";
     let cursor = memory.cursor.as_ref().map_or(String::new(), |cursor| format!("&cursor={cursor}"));
     let operation = actor.send((), &Request::get(format!("/v1/events?limit=100&{types}{cursor}")), read_page);
-    let Some(page) = operation.answer else { return };
+    let Some(page) = operation.response else { return };
     let ids = page["data"].as_array().unwrap().iter().map(|event| event["id"].as_str().unwrap().to_owned());
     memory.events.extend(ids);
     memory.cursor = page["next_cursor"].as_str().map(str::to_owned);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use candor_test_histories::{Claim, ClaimAnswer, ClaimCall, ClaimState, OperationOf};
+use candor_test_histories::{Claim, ClaimCall, ClaimResponse, ClaimState, OperationOf};
 use serde_json::json;
 
 use super::actor::{Actor, Request};
@@ -33,14 +33,14 @@ pub(super) fn check(fleet: &Fleet) {
     assert_meaningful(histories.values().flatten());
     for (value, mut history) in histories {
         let began = fleet.tick();
-        let answer = Some(holders(&client.get(&path_of_lookup(value)).unwrap()));
+        let response = Some(holders(&client.get(&path_of_lookup(value)).unwrap()));
         let end_tick = fleet.tick();
         history.push(OperationOf::<Claim> {
             client: usize::MAX,
             began,
             ended: end_tick,
             call: ClaimCall::Look,
-            answer,
+            response,
         });
         assert_explained::<Claim>(fleet, &format!("value {value}"), &history, &ClaimState::Free);
     }
@@ -71,7 +71,7 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, person: &str) {
             };
             actor.send(ClaimCall::Release(id), &request, |response| {
                 assert_eq!(response.status, 200, "{}", response.text());
-                ClaimAnswer::Released
+                ClaimResponse::Released
             })
         }
         (3..=5, _) => actor.send(ClaimCall::Look, &Request::get(path_of_lookup(value)), holders),
@@ -91,29 +91,29 @@ fn act(actor: &mut Actor<'_>, memory: &mut Memory, person: &str) {
             actor.send(ClaimCall::Create, &request, creation)
         }
     };
-    match &operation.answer {
-        Some(ClaimAnswer::Created(id) | ClaimAnswer::Taken(id)) => {
+    match &operation.response {
+        Some(ClaimResponse::Created(id) | ClaimResponse::Taken(id)) => {
             memory.holders.insert(value, id.clone());
         }
-        Some(ClaimAnswer::Holders(ids)) => memory.holders.extend(ids.iter().map(|id| (value, id.clone()))),
-        Some(ClaimAnswer::Released) | None => {}
+        Some(ClaimResponse::Holders(ids)) => memory.holders.extend(ids.iter().map(|id| (value, id.clone()))),
+        Some(ClaimResponse::Released) | None => {}
     }
     memory.history.push((value, operation));
 }
 
-fn creation(response: &Response) -> ClaimAnswer {
+fn creation(response: &Response) -> ClaimResponse {
     if response.status == 201 {
-        return ClaimAnswer::Created(id_of(response));
+        return ClaimResponse::Created(id_of(response));
     }
     assert_eq!(response.status, 409, "{}", response.text());
     let body = response.json();
     let holder = body["error"]["details"][0]["conflicting_id"].as_str();
-    ClaimAnswer::Taken(holder.unwrap_or_else(|| panic!("a conflict without a winner: {body}")).to_owned())
+    ClaimResponse::Taken(holder.unwrap_or_else(|| panic!("a conflict without a winner: {body}")).to_owned())
 }
 
-fn holders(response: &Response) -> ClaimAnswer {
+fn holders(response: &Response) -> ClaimResponse {
     assert_eq!(response.status, 200, "{}", response.text());
     let page = response.json();
     let ids = page["data"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap().to_owned());
-    ClaimAnswer::Holders(ids.collect())
+    ClaimResponse::Holders(ids.collect())
 }

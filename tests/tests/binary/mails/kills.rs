@@ -29,7 +29,7 @@ enum KillPoint {
     /// The mail server received this step, but has not replied.
     Asked(Step),
     /// The mail server has accepted the mail, but the result is not recorded.
-    AfterTheAnswer,
+    AfterTheResponse,
     /// The result is recorded.
     AfterTheRecord,
 }
@@ -42,7 +42,7 @@ const POINTS: [KillPoint; 9] = [
     KillPoint::Asked(Step::Recipient),
     KillPoint::Asked(Step::Data),
     KillPoint::Asked(Step::Message),
-    KillPoint::AfterTheAnswer,
+    KillPoint::AfterTheResponse,
     KillPoint::AfterTheRecord,
 ];
 
@@ -72,8 +72,8 @@ fn killed_at(place: Installation, point: KillPoint) {
     let service = Service::serve(&place);
     wait_for_status(&mut service.client(&key), &person, "sent");
     let ids: Vec<_> = server.received_mails().iter().map(|mail| mail.header("Message-ID").unwrap()).collect();
-    // After `AfterTheAnswer`, the next process has no record that the mail was accepted, and sends it again.
-    let copies = if point == KillPoint::AfterTheAnswer { 2 } else { 1 };
+    // After `AfterTheResponse`, the next process has no record that the mail was accepted, and sends it again.
+    let copies = if point == KillPoint::AfterTheResponse { 2 } else { 1 };
     assert_eq!(ids.len(), copies, "{point:?}: {ids:?}");
     assert!(ids.iter().all(|id| *id == ids[0]), "{point:?}: {ids:?}");
     service.stop();
@@ -84,7 +84,7 @@ fn dies(place: &Installation, key: &str, server: &TestSmtp, point: KillPoint) ->
     let role = if point == KillPoint::BeforeTheClaim { "api" } else { "all" };
     let held_step = match point {
         KillPoint::Asked(step) => Some(step),
-        KillPoint::AfterTheAnswer => Some(Step::Message),
+        KillPoint::AfterTheResponse => Some(Step::Message),
         KillPoint::BeforeTheClaim | KillPoint::AfterTheRecord => None,
     };
     if let Some(step) = held_step {
@@ -99,7 +99,7 @@ fn dies(place: &Installation, key: &str, server: &TestSmtp, point: KillPoint) ->
     match point {
         KillPoint::BeforeTheClaim | KillPoint::Asked(_) => {}
         KillPoint::AfterTheRecord => drop(wait_for_status(&mut client, &person, "sent")),
-        KillPoint::AfterTheAnswer => {
+        KillPoint::AfterTheResponse => {
             let process = service.process_id();
             server.replies(move |asked| {
                 if asked.step == Step::Message {

@@ -26,12 +26,12 @@ fn commands_of_the_guide_work_when_pasted() {
     for (prefix, value) in [("connector ", "con_"), ("token ", "cdr_live_"), ("user ", "emp_")] {
         assert!(text.lines().any(|line| line.starts_with(&format!("{prefix}{value}"))), "{prefix}: {text}");
     }
-    let answers: Vec<Value> = text
+    let responses: Vec<Value> = text
         .lines()
         .filter(|line| line.starts_with('{'))
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    let [person, list, created, removed, issues] = answers.as_slice() else { panic!("{text}") };
+    let [person, list, created, removed, issues] = responses.as_slice() else { panic!("{text}") };
     assert_eq!(person["email"], "ada@example.com", "{person}");
     assert_eq!((&list["totalResults"], &list["Resources"][0]["id"]), (&1.into(), &person["id"]), "{list}");
     assert_eq!(

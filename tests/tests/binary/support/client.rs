@@ -119,9 +119,9 @@ impl Client {
         let join = if path.contains('?') { '&' } else { '?' };
         let (mut all, mut cursor) = (Vec::new(), String::new());
         loop {
-            let answer = self.get(&format!("{path}{join}limit=100{cursor}")).unwrap();
-            assert_eq!(answer.status, 200, "{}", answer.text());
-            let page = answer.json();
+            let response = self.get(&format!("{path}{join}limit=100{cursor}")).unwrap();
+            assert_eq!(response.status, 200, "{}", response.text());
+            let page = response.json();
             all.extend(page["data"].as_array().unwrap().clone());
             if page["has_more"] != Value::Bool(true) {
                 return all;

@@ -55,8 +55,8 @@ impl Pooler {
         }
         let process = command.arg(settings).stdin(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         let pooler = Self { process, port, keeps_statements, _folder: folder };
-        let answers = || TcpStream::connect(("127.0.0.1", port)).is_ok();
-        assert!(wait_until(PATIENCE, answers).is_some(), "PgBouncer does not answer");
+        let responses = || TcpStream::connect(("127.0.0.1", port)).is_ok();
+        assert!(wait_until(PATIENCE, responses).is_some(), "PgBouncer does not answer");
         Some(pooler)
     }
 

@@ -191,7 +191,7 @@ impl Service {
             service
                 .anonymous()
                 .and_then(|mut client| client.get("/readyz"))
-                .is_ok_and(|answer| answer.status == 200)
+                .is_ok_and(|response| response.status == 200)
         };
         assert!(address.port() == 1 || wait_until(PATIENCE, ready).is_some(), "not ready: {}", service.log());
         service

@@ -203,10 +203,10 @@ impl Shared {
             let path = line.split(' ').nth(1).unwrap_or_default().to_owned();
             let number = self.note(path, headers, body, first);
             let Some(status) = self.answer(number) else { return Ok(()) };
-            let answer = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\n\r\n");
+            let response = format!("HTTP/1.1 {status} Whatever\r\nContent-Length: 0\r\n\r\n");
             // The response is written under the lock, so that a test sees it recorded no later than its effects.
             let mut state = self.lock();
-            reader.get_mut().write_all(answer.as_bytes())?;
+            reader.get_mut().write_all(response.as_bytes())?;
             state.arrivals[number].answered = Some(status);
             drop(state);
             self.changed.notify_all();

@@ -25,17 +25,17 @@ pub(crate) struct TlsServer {
 }
 
 impl TlsServer {
-    /// Starts a server that sends `answer`, which includes status line and headers.
-    pub(crate) fn answering(answer: &'static str) -> Self {
-        Self::starting(answer, false)
+    /// Starts a server that sends `response`, which includes status line and headers.
+    pub(crate) fn answering(response: &'static str) -> Self {
+        Self::starting(response, false)
     }
 
     /// Starts a server that accepts only clients with [`TlsServer::identity`].
-    pub(crate) fn answering_known_clients(answer: &'static str) -> Self {
-        Self::starting(answer, true)
+    pub(crate) fn answering_known_clients(response: &'static str) -> Self {
+        Self::starting(response, true)
     }
 
-    fn starting(answer: &'static str, requires_identity: bool) -> Self {
+    fn starting(response: &'static str, requires_identity: bool) -> Self {
         let mut params = CertificateParams::new(vec![]).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let authority_key = KeyPair::generate().unwrap();
@@ -70,7 +70,7 @@ impl TlsServer {
         thread::spawn(move || {
             for stream in listener.incoming() {
                 // A client that rejects the certificate closes its connection; the next client may accept it.
-                if let Ok(line) = serve(stream.unwrap(), &config, answer) {
+                if let Ok(line) = serve(stream.unwrap(), &config, response) {
                     shared_requests.lock().unwrap().push(line);
                 }
             }
@@ -84,7 +84,7 @@ impl TlsServer {
     }
 }
 
-fn serve(stream: TcpStream, config: &Arc<ServerConfig>, answer: &str) -> io::Result<String> {
+fn serve(stream: TcpStream, config: &Arc<ServerConfig>, response: &str) -> io::Result<String> {
     let connection = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
     let mut reader = BufReader::new(StreamOwned::new(connection, stream));
     let mut head = vec![];
@@ -99,7 +99,7 @@ fn serve(stream: TcpStream, config: &Arc<ServerConfig>, answer: &str) -> io::Res
         head.iter().find_map(|line| line.to_lowercase().strip_prefix("content-length:")?.trim().parse().ok());
     reader.read_exact(&mut vec![0; length.unwrap_or(0)])?;
     let stream = reader.get_mut();
-    stream.write_all(answer.as_bytes())?;
+    stream.write_all(response.as_bytes())?;
     stream.conn.send_close_notify();
     stream.flush()?;
     head.into_iter().next().ok_or_else(|| io::ErrorKind::UnexpectedEof.into())

@@ -193,8 +193,8 @@ fn a_deleted_subscription_gets_nothing_more(place: Installation) {
     test.observe();
     test.wait_for_requests_to("/failing/deleted", 1);
     let path = format!("/v1/webhooks/{}", deleted.id);
-    let answer = test.client.request("DELETE", &path, &[], None).unwrap();
-    assert_eq!((answer.status, answer.body.len()), (204, 0));
+    let response = test.client.request("DELETE", &path, &[], None).unwrap();
+    assert_eq!((response.status, response.body.len()), (204, 0));
     test.observe();
     test.until_all_due_is_attempted("/failing/witness");
     // One attempt may have been in flight when the subscription was deleted.
@@ -219,10 +219,10 @@ fn redelivery_is_sent_under_the_announced_id() {
     assert!(!original.has("x-service-replay"));
     assert!(wait_until(PATIENCE, || test.log(&subscription).len() == 1).is_some());
     let path = format!("/v1/webhooks/{}/deliveries/{}/redeliver", subscription.id, original.delivery());
-    let answer = test.client.request("POST", &path, &[], None).unwrap();
-    assert_eq!(answer.status, 202, "{}", answer.text());
+    let response = test.client.request("POST", &path, &[], None).unwrap();
+    assert_eq!(response.status, 202, "{}", response.text());
     let second_arrival = test.wait_for_requests_to("/hooks", 2).pop().unwrap();
-    assert_eq!(answer.json(), json!({"delivery_id": second_arrival.delivery(), "event_id": original.event()}));
+    assert_eq!(response.json(), json!({"delivery_id": second_arrival.delivery(), "event_id": original.event()}));
     assert_eq!((second_arrival.event(), &second_arrival.body), (original.event(), &original.body));
     assert_eq!(second_arrival.header("x-service-replay"), "true");
     assert!(wait_until(PATIENCE, || test.log(&subscription).len() == 2).is_some());
@@ -241,11 +241,11 @@ fn test_delivery_is_sent_once_even_while_paused() {
     let mut test = ControlTest::set(Installation::sqlite());
     let (subscription, _) = (test.subscribe("/failing/tested"), test.subscribe("/failing/witness"));
     test.patch(&subscription, &json!({"active": false}));
-    let answer =
+    let response =
         test.client.request("POST", &format!("/v1/webhooks/{}/test", subscription.id), &[], None).unwrap();
-    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(response.status, 200, "{}", response.text());
     let ping = test.wait_for_requests_to("/failing/tested", 1).pop().unwrap();
-    assert_eq!(answer.json(), json!({"delivery_id": ping.delivery(), "event_id": ping.event()}));
+    assert_eq!(response.json(), json!({"delivery_id": ping.delivery(), "event_id": ping.event()}));
     assert_eq!((ping.header("x-service-event"), ping.event().starts_with("evt_test_")), ("test.ping", true));
     assert!(ping.json()["data"]["message"].is_string());
     test.observe();

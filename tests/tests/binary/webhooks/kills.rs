@@ -41,7 +41,7 @@ enum KillPoint {
     /// The request has arrived, but the receiver has not answered it.
     AfterTheClaim,
     /// The receiver has answered, but the worker has not recorded the result.
-    AfterTheAnswer,
+    AfterTheResponse,
     /// The process has finished this many writes and deliveries.
     UnderLoad(usize),
 }
@@ -51,7 +51,7 @@ impl KillPoint {
         match round % 5 {
             0 => Self::BeforeTheClaim,
             1 => Self::AfterTheClaim,
-            2 => Self::AfterTheAnswer,
+            2 => Self::AfterTheResponse,
             // Kill times vary from almost immediately to the middle of heavy load.
             _ => Self::UnderLoad(1 + round * 37 % 90),
         }
@@ -75,7 +75,7 @@ fn kills(place: Installation) {
         match KillPoint::for_round(round) {
             KillPoint::BeforeTheClaim => victim.dies_before_the_claim(),
             KillPoint::AfterTheClaim => victim.dies_after_the_claim(round),
-            KillPoint::AfterTheAnswer => victim.dies_after_the_answer(round),
+            KillPoint::AfterTheResponse => victim.dies_after_the_response(round),
             KillPoint::UnderLoad(count) => victim.dies_under_load(round, count),
         }
     }
@@ -87,11 +87,11 @@ fn kills(place: Installation) {
     // Verifies the kill points: the log has no entry for a request whose sender was frozen before it was killed.
     for arrival in victim.receiver.arrivals().into_iter().filter(|arrival| arrival.generation < kill_count) {
         let frozen =
-            KillPoint::for_round(arrival.generation) == KillPoint::AfterTheAnswer && arrival.is_acknowledged();
+            KillPoint::for_round(arrival.generation) == KillPoint::AfterTheResponse && arrival.is_acknowledged();
         assert!(!frozen || !ledger.is_recorded(&arrival), "recorded although its sender was frozen: {arrival:?}");
     }
     for round in (0..kill_count).filter(|number| {
-        matches!(KillPoint::for_round(*number), KillPoint::AfterTheClaim | KillPoint::AfterTheAnswer)
+        matches!(KillPoint::for_round(*number), KillPoint::AfterTheClaim | KillPoint::AfterTheResponse)
     }) {
         let cut_off = |arrival: &ReceivedRequest| arrival.generation == round && !ledger.is_recorded(arrival);
         assert!(victim.receiver.arrivals().iter().any(cut_off), "round {round} cut off no attempt");
@@ -136,7 +136,7 @@ impl KilledService {
         self.kill(service);
     }
 
-    fn dies_after_the_answer(&mut self, round: usize) {
+    fn dies_after_the_response(&mut self, round: usize) {
         self.receiver.answers(|_| ReceiverResponse::Hold);
         let service = Service::serve(&self.place);
         let (process, is_frozen) = (service.process_id(), AtomicBool::new(false));

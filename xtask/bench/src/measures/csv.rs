@@ -154,17 +154,17 @@ pub(super) struct Uploads(Api);
 impl Uploads {
     pub(super) fn new(tenant: &Api) -> Result<Self> {
         let body = json!({"name": "csv", "scopes": ["employees:write"], "access_level": "admin"});
-        let answer = tenant.send("POST", "/v1/api-keys", &body)?;
-        let key = answer["key"].as_str().ok_or("the answer has no key")?.to_owned();
+        let response = tenant.send("POST", "/v1/api-keys", &body)?;
+        let key = response["key"].as_str().ok_or("the answer has no key")?.to_owned();
         Ok(Self(Api { key, ..tenant.clone() }))
     }
 
     /// Uploads a file and returns the seconds. The service must count all rows under the name `counter`.
     pub(super) fn send(&self, file: &str, counter: &str) -> Result<f64> {
-        let (seconds, answer) = self.0.upload(file)?;
-        if answer["data"][counter].as_u64() != Some(PEOPLE.into()) {
-            let answer_excerpt: String = answer.to_string().chars().take(400).collect();
-            return Err(format!("not every row was {counter}: {answer_excerpt}").into());
+        let (seconds, response) = self.0.upload(file)?;
+        if response["data"][counter].as_u64() != Some(PEOPLE.into()) {
+            let response_excerpt: String = response.to_string().chars().take(400).collect();
+            return Err(format!("not every row was {counter}: {response_excerpt}").into());
         }
         Ok(seconds)
     }

@@ -13,7 +13,7 @@ const HALF_A_KEY: u32 = u32::MAX;
 struct ValueSizes {
     event: i64,
     changes: i64,
-    answer: i64,
+    response: i64,
 }
 
 pub(super) fn script(
@@ -30,7 +30,7 @@ pub(super) fn script(
     let longest_texts = ValueSizes {
         event: longest("data", "events")?,
         changes: longest("changes", "audit_entries WHERE action LIKE 'observation%'")?,
-        answer: longest("sealed", "replays")?,
+        response: longest("sealed", "replays")?,
     };
     let name = format!("create-{}", creates.tags);
     reference.script(&name, &inserts(data, postgres, creates, &longest_texts))
@@ -81,6 +81,6 @@ fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &V
         filler(26),
         filler(stored.changes),
         filler(32),
-        filler(stored.answer),
+        filler(stored.response),
     )
 }

@@ -39,7 +39,7 @@ pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {
 /// Asks the process at the address for its health. Returns `None` if it is no Candor service, `Some(None)` if the
 /// service is ready, and otherwise the reason why the service is not ready.
 async fn neighbour(address: SocketAddr) -> Option<Option<String>> {
-    healthcheck::ask(address, Probe::Live).await.filter(|answer| answer["status"] == "alive")?;
+    healthcheck::ask(address, Probe::Live).await.filter(|response| response["status"] == "alive")?;
     let readiness = healthcheck::ask(address, Probe::Ready).await.unwrap_or_default();
     Some((readiness["status"] != "ready").then(|| healthcheck::reason(&readiness)))
 }

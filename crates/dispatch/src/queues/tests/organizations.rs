@@ -48,8 +48,8 @@ impl Model {
         let now = self.test.now;
         self.test.now = Now { wall: crate::lease::add(now.wall, length), steady: now.steady + length };
         let tick = self.tick;
-        for (_, place, answer) in self.running.extract_if(.., |(end, ..)| *end <= tick) {
-            self.test.end(&[place], answer);
+        for (_, place, response) in self.running.extract_if(.., |(end, ..)| *end <= tick) {
+            self.test.end(&[place], response);
         }
         self.test.queues.forget(self.test.now);
     }

@@ -78,8 +78,8 @@ mod tests {
             (person, session, 900, MAX_OF_SESSION, false),
         ];
         for (holder, session, of_organization, valid, allowed) in table {
-            let answer = KeyRoom::with_owner(holder, session, of_organization).admit(valid);
-            assert_eq!(answer.is_ok(), allowed, "{holder:?} {session:?} {of_organization} {valid}");
+            let admission = KeyRoom::with_owner(holder, session, of_organization).admit(valid);
+            assert_eq!(admission.is_ok(), allowed, "{holder:?} {session:?} {of_organization} {valid}");
         }
     }
 }

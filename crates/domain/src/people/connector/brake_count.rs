@@ -131,11 +131,11 @@ mod tests {
         let mut count = stored.clone();
         for number in 0..1_000 {
             let deactivation_time = from.plus_seconds(i64::try_from(number).unwrap());
-            let mut answer = connector.brake_deactivation(&count, None, None, deactivation_time);
-            if answer == BrakeDecision::CountPeople {
-                answer = connector.brake_deactivation(&count, None, linked(people), deactivation_time);
+            let mut decision = connector.brake_deactivation(&count, None, None, deactivation_time);
+            if decision == BrakeDecision::CountPeople {
+                decision = connector.brake_deactivation(&count, None, linked(people), deactivation_time);
             }
-            match answer {
+            match decision {
                 BrakeDecision::Allowed(next) => count = next,
                 BrakeDecision::CountPeople | BrakeDecision::Refused(_) => return (number, count),
             }
@@ -189,8 +189,8 @@ mod tests {
         };
         let paused_connector = active.pause(1, AT).unwrap().state;
         let resumed_connector = paused_connector.resume(AT.plus_seconds(1)).unwrap().state;
-        let answer = resumed_connector.brake_deactivation(&count, Some(AT), linked(2), AT.plus_seconds(2));
-        let BrakeDecision::Allowed(restarted) = answer else { panic!("{answer:?}") };
+        let decision = resumed_connector.brake_deactivation(&count, Some(AT), linked(2), AT.plus_seconds(2));
+        let BrakeDecision::Allowed(restarted) = decision else { panic!("{decision:?}") };
         assert_eq!(restarted.minutes, BTreeMap::from([(minute(AT), 1)]));
         assert_eq!(restarted.resumed_at, resumed_connector.resumed_at);
     }
@@ -202,12 +202,12 @@ mod tests {
         let mut counts = 0;
         for second in 0..1_900 {
             let time = AT.plus_seconds(second);
-            let mut answer = connector.brake_deactivation(&count, None, None, time);
-            if answer == BrakeDecision::CountPeople {
+            let mut decision = connector.brake_deactivation(&count, None, None, time);
+            if decision == BrakeDecision::CountPeople {
                 counts += 1;
-                answer = connector.brake_deactivation(&count, None, linked(10_000), time);
+                decision = connector.brake_deactivation(&count, None, linked(10_000), time);
             }
-            let BrakeDecision::Allowed(next) = answer else { panic!("{answer:?}") };
+            let BrakeDecision::Allowed(next) = decision else { panic!("{decision:?}") };
             count = next;
         }
         assert_eq!(counts, 1);

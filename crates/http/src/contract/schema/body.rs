@@ -6,7 +6,7 @@ use candor_domain::rule::{FieldDescription, Shape};
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 
-use super::answers::answer_of;
+use super::responses::response_of;
 use super::shapes::{
     Member, array, date, datetime, describe, flag, line, nullable, period, reference_to, request, set, text,
 };
@@ -164,13 +164,13 @@ pub(crate) fn body<D>(read: impl FnOnce(&mut Fields) -> D) -> Value {
 /// Generates the schema of the body that `read` parses and that sets members of a `T`. The fields have the
 /// descriptions of these members.
 pub(crate) fn body_of<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D) -> Value {
-    object(&Fields::describe_fields(read), &answer_of::<T>())
+    object(&Fields::describe_fields(read), &response_of::<T>())
 }
 
 /// Generates the schema of the body that `read` parses. Its member named `list` is an array of bodies that set
 /// members of a `T`.
 pub(crate) fn body_with<T: JsonSchema, D>(list: &str, read: impl FnOnce(&mut Fields) -> D) -> Value {
-    object(&Fields::describe_fields(read), &json!({"properties": {list: {"items": answer_of::<T>()}}}))
+    object(&Fields::describe_fields(read), &json!({"properties": {list: {"items": response_of::<T>()}}}))
 }
 
 /// Generates the schema of an object with these fields, which set members of an object with the schema `stored`.

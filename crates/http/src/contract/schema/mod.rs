@@ -3,8 +3,8 @@
 //! A [`Schema`] has a name, a form and an example. Routes refer to schemas, and schemas refer to other schemas,
 //! so the document finds all of them without a central list.
 
-mod answers;
 mod body;
+mod responses;
 pub(crate) mod scim;
 pub(crate) mod shapes;
 pub(crate) mod words;
@@ -14,8 +14,8 @@ use std::fmt;
 use candor_domain::page::MAX_LIMIT;
 use serde_json::{Value, json};
 
-pub(crate) use answers::{answer_of, resource, take_components, with_optional};
 pub(crate) use body::{body, body_of, body_with};
+pub(crate) use responses::{resource, response_of, take_components, with_optional};
 use shapes::{field, nullable, page, plain, reference_to};
 
 /// Timestamp of the examples in the document.

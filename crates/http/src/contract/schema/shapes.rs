@@ -5,7 +5,7 @@ use candor_domain::retention::Period;
 use candor_domain::time::{Date, Timestamp};
 use serde_json::{Value, json};
 
-use super::answers::answer_of;
+use super::responses::response_of;
 
 /// A member of an object.
 pub(crate) type Member = (&'static str, Value);
@@ -47,22 +47,22 @@ pub(crate) fn plain() -> Value {
 
 /// Returns the schema of an identifier.
 pub(crate) fn id<K: Kind>() -> Value {
-    answer_of::<Id<K>>()
+    response_of::<Id<K>>()
 }
 
 /// Returns the schema of a timestamp.
 pub(crate) fn datetime() -> Value {
-    answer_of::<Timestamp>()
+    response_of::<Timestamp>()
 }
 
 /// Returns the schema of a date.
 pub(crate) fn date() -> Value {
-    answer_of::<Date>()
+    response_of::<Date>()
 }
 
 /// Returns the schema of a period of a retention rule.
 pub(crate) fn period() -> Value {
-    answer_of::<Period>()
+    response_of::<Period>()
 }
 
 /// Returns the schema of an integer with a minimum.
@@ -116,7 +116,7 @@ pub(crate) fn reference_to(name: &str) -> Value {
 
 /// Returns the object schema of an answer: `always` is required, `sometimes` depends on the request, and later
 /// versions may add members.
-pub(crate) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
+pub(crate) fn response(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
     let required_names: Vec<_> = always.iter().map(|(name, _)| *name).collect();
     let properties: serde_json::Map<_, _> =
         always.into_iter().chain(sometimes).map(|(name, schema)| (name.to_owned(), schema)).collect();
@@ -126,7 +126,7 @@ pub(crate) fn answer(always: Vec<Member>, sometimes: Vec<Member>) -> Value {
 /// Returns the closed object schema of a request.
 pub(crate) fn request(required: Vec<Member>, optional: Vec<Member>) -> Value {
     let names: Vec<_> = required.iter().map(|(name, _)| *name).collect();
-    let mut schema = answer(required, optional);
+    let mut schema = response(required, optional);
     if names.is_empty() {
         schema.as_object_mut().map(|schema| schema.remove("required"));
     }
@@ -141,5 +141,5 @@ pub(crate) fn page(items: &Value, cursor: Value) -> Value {
         ("next_cursor", cursor),
         field("has_more", flag(), "`true` if more entries follow this page."),
     ];
-    answer(members, vec![])
+    response(members, vec![])
 }

@@ -4,10 +4,10 @@ use candor_people_csv::Report;
 use serde_json::{Value, json};
 
 use crate::contract::schema::shapes::describe;
-use crate::contract::schema::{Schema, answer_of};
+use crate::contract::schema::{Schema, response_of};
 
 /// Schema of an upload's report.
-pub(crate) const CSV_REPORT: Schema = Schema::new("CsvReport", answer_of::<Report>)
+pub(crate) const CSV_REPORT: Schema = Schema::new("CsvReport", response_of::<Report>)
     .example(example)
     .outcome("Result of the rows. The status is 200 even if all rows are rejected.");
 

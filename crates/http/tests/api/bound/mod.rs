@@ -1,12 +1,12 @@
 //! Bound keys: access restrictions beyond objectives (decision B5).
 
-mod answers;
 mod custom_fields;
 mod effects;
 mod keys;
 mod people;
 mod relations;
 mod relations_tables;
+mod responses;
 mod walk;
 mod writes;
 

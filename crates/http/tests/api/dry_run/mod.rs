@@ -57,7 +57,7 @@ fn every_write_has_a_response_to_dry_runs() {
 #[tokio::test]
 async fn every_dry_run_describes_the_effects_of_its_request() {
     for route in routes_with(DryRun::Effects) {
-        let mut answers = vec![];
+        let mut responses = vec![];
         for watched in WatchedService::every().await {
             let world = &watched.world;
             let resources = Resources::make(world, &world.admin).await;
@@ -68,9 +68,9 @@ async fn every_dry_run_describes_the_effects_of_its_request() {
             let real = comparison.compare(&trial(world, &resources, route), true).await;
             assert_eq!(real.status, route.status, "{}: {}", route.operation, real.text());
             assert_ne!(watched.state().await, state_before, "{}: the real request changes rows", route.operation);
-            answers.push(agreed(&real));
+            responses.push(agreed(&real));
         }
-        assert!(answers.windows(2).all(|pair| pair[0] == pair[1]), "{}: {answers:#?}", route.operation);
+        assert!(responses.windows(2).all(|pair| pair[0] == pair[1]), "{}: {responses:#?}", route.operation);
     }
 }
 

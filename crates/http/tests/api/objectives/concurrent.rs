@@ -25,9 +25,9 @@ async fn twenty_at_once(world: &TestApi, kind: (&str, &str), triggers: &[&str], 
     let path = objective(world, kind, &owner).await;
     let mut feed = Feed::from_now(world).await;
     let requests = (0..20).map(|number| ask(world, &world.admin, &path, triggers[number % triggers.len()]));
-    let answers = join_all(requests).await;
+    let responses = join_all(requests).await;
     let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
-    for answered in &answers {
+    for answered in &responses {
         *statuses.entry(answered.status).or_default() += 1;
         assert!(matches!(answered.status, 200 | 409), "{name}: {}", answered.text());
     }
@@ -64,8 +64,8 @@ async fn one_of_twenty_concurrent_approvals_wins() {
     for shared in every_store().await {
         let owner = person(&shared.world, "owner", "employee", None).await;
         let path = objective(&shared.world, KINDS[0], &owner).await;
-        let answers = join_all((0..20).map(|_| ask(&shared.world, &shared.world.admin, &path, "approve"))).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
+        let responses = join_all((0..20).map(|_| ask(&shared.world, &shared.world.admin, &path, "approve"))).await;
+        assert_eq!(responses.iter().filter(|response| response.status == 200).count(), 1, "{}", shared.name);
         let notifications =
             shared.world.get(&format!("/v1/notifications?filter[recipient_id]={owner}")).await.json();
         assert_eq!(
@@ -87,8 +87,8 @@ async fn stale_objective_version_is_refused_under_concurrency() {
             let body = json!({"title": format!("Title {number}")});
             shared.world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
         });
-        let answers = join_all(patches).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 8, "{}", shared.name);
+        let responses = join_all(patches).await;
+        assert_eq!(responses.iter().filter(|response| response.status == 200).count(), 1, "{}", shared.name);
+        assert_eq!(responses.iter().filter(|response| response.status == 412).count(), 8, "{}", shared.name);
     }
 }

@@ -62,12 +62,12 @@ async fn mutated_bodies_have_a_whole_effect_or_none() {
         assert!(response.status < 500, "{number}: {body:?}: {text}");
         if response.status < 300 {
             accepted += 1;
-            let answer = response.json();
-            let user_id = answer["id"].as_str().unwrap().to_owned();
+            let user = response.json();
+            let user_id = user["id"].as_str().unwrap().to_owned();
             let user_after = read_user(&provider, &user_id).await;
-            assert_eq!(user_after.as_ref(), Some(&answer), "{number}: {body:?}");
+            assert_eq!(user_after.as_ref(), Some(&user), "{number}: {body:?}");
             people.retain(|(id, _)| *id != user_id);
-            people.push((user_id, answer));
+            people.push((user_id, user));
         } else {
             refused += 1;
             assert_eq!(response.json()["status"], response.status.to_string(), "{number}: {text}");

@@ -150,8 +150,8 @@ async fn concurrent_moves_are_all_answered() {
         }
         let path = format!("{ENTERPRISE}:manager");
         let moves = ids.iter().map(|id| provider.patch(id, &path, json!(boss)));
-        let answers = futures_util::future::join_all(moves).await;
-        let statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+        let responses = futures_util::future::join_all(moves).await;
+        let statuses: Vec<_> = responses.iter().map(|response| response.status).collect();
         assert_eq!(statuses, vec![200; ids.len()], "on {}", shared.name);
     }
 }
@@ -236,8 +236,8 @@ async fn concurrent_deactivations_keep_one_org_admin() {
             admins.push(id);
         }
         let changes = admins.iter().map(|id| provider.patch(id, "active", json!(false)));
-        let answers = futures_util::future::join_all(changes).await;
-        let mut statuses: Vec<_> = answers.iter().map(|answer| answer.status).collect();
+        let responses = futures_util::future::join_all(changes).await;
+        let mut statuses: Vec<_> = responses.iter().map(|response| response.status).collect();
         statuses.sort_unstable();
         assert_eq!(statuses, [200, 200, 200, 200, 200, 409], "on {}", shared.name);
     }

@@ -23,10 +23,10 @@ async fn one_of_twenty_concurrent_feedbacks_is_stored() {
             let body = json!({"comment": format!("No. {number}"), "acknowledged": true});
             world.ask("POST", &format!("{path}/feedback")).json(&body).send()
         };
-        let answers = join_all((0..20).map(feedback)).await;
-        let successes: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
+        let responses = join_all((0..20).map(feedback)).await;
+        let successes: Vec<_> = responses.iter().filter(|response| response.status == 200).collect();
         assert_eq!(
-            (successes.len(), answers.iter().filter(|answer| answer.status == 409).count()),
+            (successes.len(), responses.iter().filter(|response| response.status == 409).count()),
             (1, 19),
             "{}",
             shared.name
@@ -52,9 +52,9 @@ async fn concurrent_summary_actions_form_one_legal_history() {
         let path = summary(world, body(&employee)).await;
         let mut feed = Feed::from_now(world).await;
         let actions = ["submit", "approve", "return", "share", "archive"];
-        let answers = join_all((0..20).map(|number| ask(world, &world.admin, &path, actions[number % 5]))).await;
+        let responses = join_all((0..20).map(|number| ask(world, &world.admin, &path, actions[number % 5]))).await;
         let mut statuses: BTreeMap<u16, usize> = BTreeMap::new();
-        answers.iter().for_each(|answer| *statuses.entry(answer.status).or_default() += 1);
+        responses.iter().for_each(|response| *statuses.entry(response.status).or_default() += 1);
         assert!(statuses.keys().all(|status| matches!(status, 200 | 409)), "{}: {statuses:?}", shared.name);
         let events = feed.all("summary.").await;
         assert_eq!(events.len(), statuses[&200], "{}: {statuses:?}", shared.name);
@@ -70,9 +70,9 @@ async fn concurrent_summaries_of_one_objective_are_all_linked() {
         let goal = objective(world, &employee).await;
         let mut summary_body = body(&employee);
         summary_body["included_objective_ids"] = json!([goal]);
-        let answers = join_all((0..20).map(|_| world.post("/v1/summaries", summary_body.clone()))).await;
-        assert!(answers.iter().all(|answer| answer.status == 201), "{}", shared.name);
-        let mut expected_ids: Vec<_> = answers.iter().map(|answer| answer.json()["id"].clone()).collect();
+        let responses = join_all((0..20).map(|_| world.post("/v1/summaries", summary_body.clone()))).await;
+        assert!(responses.iter().all(|response| response.status == 201), "{}", shared.name);
+        let mut expected_ids: Vec<_> = responses.iter().map(|response| response.json()["id"].clone()).collect();
         expected_ids.sort_by_key(|id| id.as_str().unwrap().to_owned());
         let path = format!("/v1/employee-objectives/{goal}");
         assert_eq!(member(world, &path, "linked_summary_ids").await, json!(expected_ids), "{}", shared.name);
@@ -118,8 +118,8 @@ async fn stale_summary_version_is_refused_under_concurrency() {
             let body = json!({"title": format!("Title {number}")});
             world.ask("PATCH", &path).header("if-match", &tag).json(&body).send()
         });
-        let answers = join_all(patches).await;
-        assert_eq!(answers.iter().filter(|answer| answer.status == 200).count(), 1, "{}", shared.name);
-        assert_eq!(answers.iter().filter(|answer| answer.status == 412).count(), 8, "{}", shared.name);
+        let responses = join_all(patches).await;
+        assert_eq!(responses.iter().filter(|response| response.status == 200).count(), 1, "{}", shared.name);
+        assert_eq!(responses.iter().filter(|response| response.status == 412).count(), 8, "{}", shared.name);
     }
 }

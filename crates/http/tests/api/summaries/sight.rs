@@ -15,7 +15,7 @@ const ABSENT: &str = "/v1/summaries/sum_00000000000000000000000001";
 enum ExpectedAccess {
     Nothing,
     /// Reading the summary and giving feedback.
-    Answer,
+    Feedback,
     /// All actions except feedback on behalf of the employee.
     Write,
     All,
@@ -26,7 +26,7 @@ impl ExpectedAccess {
     const fn history_status(self) -> u16 {
         match self {
             Self::Nothing => 404,
-            Self::Answer => 403,
+            Self::Feedback => 403,
             Self::Write | Self::All => 200,
         }
     }
@@ -51,7 +51,7 @@ impl SummaryPeople {
         let admin = person(world, "admin", "org_admin", None).await;
         let mut callers = vec![];
         for (name, id, before, after) in [
-            ("the employee", &employee, ExpectedAccess::Nothing, ExpectedAccess::Answer),
+            ("the employee", &employee, ExpectedAccess::Nothing, ExpectedAccess::Feedback),
             ("the author", &author, ExpectedAccess::Write, ExpectedAccess::Write),
             ("the employee's manager", &boss, ExpectedAccess::Write, ExpectedAccess::Write),
             ("the manager above", &top, ExpectedAccess::Write, ExpectedAccess::Write),
@@ -114,7 +114,7 @@ async fn summary_access_follows_relation_and_status() {
                 let writes = |is_possible: bool| if is_possible { 200 } else { 409 };
                 let statuses = match may {
                     ExpectedAccess::Nothing => [404; 3],
-                    ExpectedAccess::Answer => [403, writes(status == "shared"), 403],
+                    ExpectedAccess::Feedback => [403, writes(status == "shared"), 403],
                     ExpectedAccess::Write => [writes(is_open), 403, writes(status != "archived")],
                     ExpectedAccess::All => {
                         [writes(is_open), writes(status == "shared"), writes(status != "archived")]

@@ -27,9 +27,9 @@ async fn custom_header_is_shown_masked_everywhere() {
     assert_eq!(patch_response.json()["headers"], masked_headers);
     assert_eq!(world.get(&path(&webhook)).await.json()["headers"], masked_headers);
     for read in ["/v1/webhooks".to_owned(), path(&webhook), "/v1/audit-log".to_owned()] {
-        let answer = world.get(&read).await.text().to_owned();
-        assert!(answer.contains("…6789"), "{read}: {answer}");
-        assert!(!answer.contains("0123456789") && !answer.contains("9876543210"), "{read}: {answer}");
+        let response = world.get(&read).await.text().to_owned();
+        assert!(response.contains("…6789"), "{read}: {response}");
+        assert!(!response.contains("0123456789") && !response.contains("9876543210"), "{read}: {response}");
     }
 }
 

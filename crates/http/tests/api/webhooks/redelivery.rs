@@ -191,14 +191,14 @@ async fn retried_redelivery_is_made_once_and_replays_the_answer() {
 async fn concurrent_redeliveries_announce_the_same_attempt() {
     let world = TestApi::new().await;
     let (webhook, delivery) = create_attempted(&world, 200).await;
-    let answers = join_all((0..10).map(|_| redeliver(&world, &webhook, &delivery))).await;
-    for answered in &answers {
-        assert_eq!((answered.status, &answered.body), (202, &answers[0].body));
+    let responses = join_all((0..10).map(|_| redeliver(&world, &webhook, &delivery))).await;
+    for answered in &responses {
+        assert_eq!((answered.status, &answered.body), (202, &responses[0].body));
     }
     let attempts = world.attempt_all(200).await;
     assert_eq!(
         attempts.iter().map(|delivery| json!(delivery.id)).collect::<Vec<_>>(),
-        [answers[0].json()["delivery_id"].clone()]
+        [responses[0].json()["delivery_id"].clone()]
     );
 }
 

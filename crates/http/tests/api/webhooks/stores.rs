@@ -54,8 +54,8 @@ async fn subscription_behaves_alike_on_every_store() {
             (json!({"since": start, "only": "all"}), 0),
         ] {
             let second_replay = act("replay", body.clone()).await;
-            let answer = json!({"enqueued": wanted, "continue_since": null});
-            assert_eq!((second_replay.status, second_replay.json()), (202, answer), "{store}: {body}");
+            let response = json!({"enqueued": wanted, "continue_since": null});
+            assert_eq!((second_replay.status, second_replay.json()), (202, response), "{store}: {body}");
         }
         world.clock.advance_seconds(1);
         assert_eq!(world.attempt_all(200).await.len(), 1, "{store}");
@@ -88,7 +88,7 @@ async fn one_of_concurrent_hundredth_subscriptions_wins() {
         world.patch(&path(&webhook), json!({"active": false})).await;
         let body = json!({"url": "https://receiver.example/hooks", "event_types": ["*"]});
         let responses = join_all((0..4).map(|_| world.post("/v1/webhooks", body.clone()))).await;
-        let (created, refused): (Vec<_>, Vec<_>) = responses.iter().partition(|answer| answer.status == 201);
+        let (created, refused): (Vec<_>, Vec<_>) = responses.iter().partition(|response| response.status == 201);
         assert_eq!((created.len(), refused.len()), (1, 3), "{store}");
         for it in refused {
             assert_eq!(it.refusal(), (422, "unprocessable".to_owned()), "{store}");

@@ -292,13 +292,13 @@ async fn retried_subscription_creation_replays_the_same_secret() {
     let world = TestApi::new().await;
     let body = json!({"url": "https://receiver.example/", "event_types": ["*"]});
     let create = || world.ask("POST", "/v1/webhooks").header("idempotency-key", "k").json(&body).send();
-    let answers = join_all((0..10).map(|_| create())).await;
-    for answered in &answers {
-        assert_eq!((answered.status, &answered.body), (201, &answers[0].body));
-        assert_eq!(answered.header("etag"), answers[0].header("etag"));
-        assert_eq!(answered.header("location"), answers[0].header("location"));
+    let responses = join_all((0..10).map(|_| create())).await;
+    for answered in &responses {
+        assert_eq!((answered.status, &answered.body), (201, &responses[0].body));
+        assert_eq!(answered.header("etag"), responses[0].header("etag"));
+        assert_eq!(answered.header("location"), responses[0].header("location"));
     }
-    assert_eq!(answers.iter().filter(|answer| answer.header("idempotent-replayed").is_some()).count(), 9);
+    assert_eq!(responses.iter().filter(|response| response.header("idempotent-replayed").is_some()).count(), 9);
     assert_eq!(world.get("/v1/webhooks").await.json()["data"].as_array().unwrap().len(), 1);
 }
 

@@ -61,14 +61,14 @@ impl SharedLimits {
         let Some(attempt) = self.breaker.attempt(self.clock.steady()) else { return self.decide_alone(here) };
         // Counted locally first: the store must not count a request that is refused here.
         let local_count = self.was_alone().then(&here);
-        let is_refused = local_count.is_some_and(|answer| !answer.admitted);
+        let is_refused = local_count.is_some_and(|admission| !admission.admitted);
         if let Some(status) = local_count.filter(|_| is_refused && attempt == Attempt::Usual) {
             return status;
         }
         // A limit of 0 counts nothing in the store, and still probes it.
         let limit_to_ask = if is_refused { 0 } else { limit };
-        let answer = with_timeout(self.budget, self.store.admit(key, class, limit_to_ask)).await;
-        match (answer, local_count) {
+        let admission = with_timeout(self.budget, self.store.admit(key, class, limit_to_ask)).await;
+        match (admission, local_count) {
             (Ok(shared), local_count) => {
                 self.record_response(attempt);
                 self.combine(shared, local_count, here, record)

@@ -65,9 +65,9 @@ impl Engine {
 
     async fn lease_rate(&self, order: &RateLeaseOrder) -> Result<(), AttemptResult> {
         match self.services.store.lease_rate(order.queue, order.lease, order.at.wall).await {
-            Ok(answer) => {
+            Ok(lease) => {
                 let result =
-                    self.with_dispatcher(|dispatcher, now| dispatcher.handle_rate_lease(order, answer, now));
+                    self.with_dispatcher(|dispatcher, now| dispatcher.handle_rate_lease(order, lease, now));
                 result.map_or(Ok(()), Err)
             }
             Err(error) => {
@@ -91,13 +91,13 @@ impl Engine {
         let duration_ms = u32::try_from(duration.as_millis()).unwrap_or(u32::MAX);
         let response = AttemptResponse { status, duration_ms, outcome, retry_after };
         let url = ready.receiver.url.clone();
-        let (mut finished, answer) =
+        let (mut finished, receiver_response) =
             finish_attempt(&self.settings, job, (id, url), response, (begun_at, self.services.clock.now()));
         add_cause(&mut finished, &ready.message);
         add_detail(&mut finished, failure_detail);
         self.metrics.count_attempt(outcome, duration);
         log(&finished, outcome);
-        AttemptEnd::Finished(Box::new(finished), Some(answer))
+        AttemptEnd::Finished(Box::new(finished), Some(receiver_response))
     }
 
     /// Reads the data of the attempt. Returns the result to record if the delivery must not be sent.

@@ -158,7 +158,7 @@ impl Engine {
     pub(super) fn with_dispatcher<R>(&self, input: impl FnOnce(&mut Machine, Now) -> R) -> R {
         let now = self.now();
         let mut machine = self.machine.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = input(&mut machine, now);
+        let output = input(&mut machine, now);
         let wakes = machine.take_wakes();
         drop(machine);
         if wakes.claims {
@@ -170,7 +170,7 @@ impl Engine {
         if wakes.quiet {
             self.quiet.notify_one();
         }
-        answer
+        output
     }
 
     pub(super) fn now(&self) -> Now {

@@ -74,13 +74,13 @@ pub async fn count_deactivation(
     let count_row = services.store.row::<BrakeCount>(tenant, connector.id).await?;
     let version = count_row.as_ref().map(|row| row.version);
     let count = count_row.map_or_else(|| BrakeCount::new(connector.id), |row| row.value);
-    let mut answer = connector.brake_deactivation(&count, earlier, None, at);
-    if answer == BrakeDecision::CountPeople {
+    let mut decision = connector.brake_deactivation(&count, earlier, None, at);
+    if decision == BrakeDecision::CountPeople {
         let period_start = connector.brake_since(at);
         let people = services.store.linked_people(tenant, connector.id, period_start).await?;
-        answer = connector.brake_deactivation(&count, earlier, Some(people), at);
+        decision = connector.brake_deactivation(&count, earlier, Some(people), at);
     }
-    let deactivated_count = match answer {
+    let deactivated_count = match decision {
         BrakeDecision::Allowed(count) => {
             let row = match version {
                 Some(version) => Row::at_version(count, version),

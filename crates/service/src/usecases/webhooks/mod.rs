@@ -80,10 +80,10 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let headers =
             webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, &none, &draft.headers)?;
         let decision = Subscription::create(id, &context.caller, draft, verdict, sealed, headers, at)?;
-        let answer = render(&decision.state.with_secret(&secret))?;
+        let body = render(&decision.state.with_secret(&secret))?;
         Ok(PendingChange::new(decision)
             .with_requirements([Require::rows_below::<Subscription>(most)])
-            .with_body(answer, MADE_MEMBERS))
+            .with_body(body, MADE_MEMBERS))
     };
     services.create(context, decide).await
 }
@@ -119,10 +119,10 @@ pub async fn update(
             return Ok((subscription, None));
         };
         let reset = subscription.value.resets_streak(&decision.state).then_some(Write::StreakReset(id));
-        let answer = secret.map(|secret| render(&decision.state.with_secret(&secret))).transpose()?;
+        let body = secret.map(|secret| render(&decision.state.with_secret(&secret))).transpose()?;
         let pending_change = PendingChange::new(decision).with_writes(reset);
         let change_with_body =
-            answer.into_iter().fold(pending_change, |change, answer| change.with_body(answer, MADE_MEMBERS));
+            body.into_iter().fold(pending_change, |change, body| change.with_body(body, MADE_MEMBERS));
         Ok((subscription, Some(change_with_body)))
     };
     services.update(context, decide).await

@@ -40,10 +40,10 @@ async fn interrupted_upload_keeps_whole_rows_and_resumes() {
         let saved_pieces = if fault == Fault::After { piece } else { piece - 1 };
         assert_eq!(people_before.len(), saved_pieces * PIECE);
         assert!(people_before.values().all(|person| person.department_id.is_some() && person.first_name == "Ada"));
-        let second_answer = send(&world, with_key(), &[], &file).await.unwrap();
-        let (created, _, _, skipped, errors) = counts(&json(&second_answer));
+        let second_reply = send(&world, with_key(), &[], &file).await.unwrap();
+        let (created, _, _, skipped, errors) = counts(&json(&second_reply));
         assert!(errors.is_empty());
-        if second_answer.replayed {
+        if second_reply.replayed {
             assert_eq!((saved_pieces, created, skipped), (3, people as u64, 0), "the retry gets the replay");
         } else {
             assert_eq!(
@@ -106,8 +106,8 @@ async fn truncated_csv_applies_whole_rows_and_the_rest_follows() {
     };
     for cut in (0..whole.len()).step_by(3) {
         let world = TestServices::new().await;
-        let answer = send(&world, world.admin(), &[], &whole[..cut]).await;
-        if answer.is_ok() {
+        let reply = send(&world, world.admin(), &[], &whole[..cut]).await;
+        if reply.is_ok() {
             for person in everybody(&world).await.values() {
                 assert_eq!(person.first_name, "Ada Lovelace", "cut at {cut}");
             }
@@ -139,9 +139,9 @@ async fn concurrent_overlapping_uploads_end_in_one_state() {
     });
     let mut created_count = 0;
     for it in uploads {
-        let answer = it.await.unwrap();
-        assert_eq!(answer.4, vec![]);
-        created_count += answer.0;
+        let reply = it.await.unwrap();
+        assert_eq!(reply.4, vec![]);
+        created_count += reply.0;
     }
     assert_eq!(created_count, PIECE as u64 * 3, "each person is created once");
     assert_eq!(everybody(&world).await.len(), PIECE * 3);

@@ -46,8 +46,8 @@ fn standard(world: &TestServices) -> RequestContext {
 }
 
 /// Returns created, updated, deactivated and skipped counts, and number and code of each failed row.
-fn counts(answer: &Value) -> (u64, u64, u64, u64, Vec<(u64, String)>) {
-    let data = &answer["data"];
+fn counts(reply: &Value) -> (u64, u64, u64, u64, Vec<(u64, String)>) {
+    let data = &reply["data"];
     let count = |name: &str| data[name].as_u64().unwrap();
     let errors = data["errors"].as_array().unwrap().iter();
     let errors =

@@ -95,8 +95,8 @@ async fn is_applied(world: &TestServices, all: &BTreeMap<String, Employee>, line
 }
 
 /// Returns the rows that were neither rejected nor overridden by a later row.
-fn accepted<'a>(lines: &'a [Line], answer: &Value) -> Vec<&'a Line> {
-    let failed_rows: BTreeSet<u64> = counts(answer).4.into_iter().map(|count| count.0).collect();
+fn accepted<'a>(lines: &'a [Line], reply: &Value) -> Vec<&'a Line> {
+    let failed_rows: BTreeSet<u64> = counts(reply).4.into_iter().map(|count| count.0).collect();
     let mut addresses = BTreeSet::new();
     let mut accepted_rows = vec![];
     for (row, line) in (2..).zip(lines).collect::<Vec<_>>().into_iter().rev() {
@@ -113,13 +113,13 @@ async fn check(before: &[Line], lines: &[Line], clear: bool) -> Result<(), TestC
     upload_with(&world, &[], &file(before)).await;
     let text = file(lines);
     let dry = upload_with(&world, &[query, &[("dry_run", "true")]].concat(), &text).await;
-    let answer = upload_with(&world, query, &text).await;
-    prop_assert_eq!(&dry["data"], &answer["data"], "a dry run reports the real result");
-    let (created, updated, deactivated, skipped, errors) = counts(&answer);
+    let reply = upload_with(&world, query, &text).await;
+    prop_assert_eq!(&dry["data"], &reply["data"], "a dry run reports the real result");
+    let (created, updated, deactivated, skipped, errors) = counts(&reply);
     let sum = created + updated + deactivated + skipped + errors.len() as u64;
     prop_assert_eq!(sum, lines.len() as u64, "the counters sum to the rows");
     let all = everybody(&world).await;
-    for line in accepted(lines, &answer) {
+    for line in accepted(lines, &reply) {
         is_applied(&world, &all, line).await.map_err(TestCaseError::fail)?;
     }
     assert_tree(&world).await;

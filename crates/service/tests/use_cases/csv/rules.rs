@@ -61,8 +61,8 @@ async fn managers_and_reports_swap_in_one_csv_file() {
         failed_rows(&[(2, "reporting_cycle"), (3, "reporting_cycle")]),
         "an empty cell keeps c below b"
     );
-    let answer = upload_with(&world, &[("empty", "clear")], swap).await;
-    assert_eq!(counts(&answer), (0, 3, 0, 0, vec![]));
+    let reply = upload_with(&world, &[("empty", "clear")], swap).await;
+    assert_eq!(counts(&reply), (0, 3, 0, 0, vec![]));
     let managers = ["a", "b", "c"].map(|name| format!("{name}@example.com"));
     let mut manager_pairs = vec![];
     for it in &managers {
@@ -83,7 +83,7 @@ async fn csv_rows_on_a_cycle_fail_with_their_dependents_only() {
         e@example.com,E,Example,\n\
         f@example.com,F,Example,e@example.com\n\
         g@example.com,G,Example,nobody@example.com\n";
-    let answer = counts(&upload(&world, file).await);
+    let reply = counts(&upload(&world, file).await);
     let expected_failures = [
         (2, "reporting_cycle"),
         (3, "reporting_cycle"),
@@ -91,7 +91,7 @@ async fn csv_rows_on_a_cycle_fail_with_their_dependents_only() {
         (5, "reporting_cycle"),
         (8, "not_found_in_organization"),
     ];
-    assert_eq!(answer, (2, 0, 0, 0, failed_rows(&expected_failures)));
+    assert_eq!(reply, (2, 0, 0, 0, failed_rows(&expected_failures)));
 }
 
 #[tokio::test]
@@ -144,9 +144,9 @@ async fn csv_creates_departments_for_admins_and_ignores_archived() {
         .unwrap();
     let file = "email,first_name,last_name,department_name\n\
         a@example.com,A,Example,New\nb@example.com,B,Example,old\nc@example.com,C,Example,\n";
-    let answer = json(&send(&world, standard(&world), &[], file).await.unwrap());
+    let reply = json(&send(&world, standard(&world), &[], file).await.unwrap());
     let expected_failures = [(2, "permission_denied"), (3, "not_found_in_organization")];
-    assert_eq!(counts(&answer), (1, 0, 0, 0, failed_rows(&expected_failures)));
+    assert_eq!(counts(&reply), (1, 0, 0, 0, failed_rows(&expected_failures)));
     assert_eq!(counts(&upload(&world, file).await), (1, 0, 0, 1, failed_rows(&expected_failures[1..])));
     assert_eq!(department_of(&world, &person(&world, "a@example.com").await).await.as_deref(), Some("New"));
 }
@@ -229,8 +229,8 @@ async fn failing_row_names_managed_columns_beside_wrong_cells() {
     let query = [("connector_id", &*member(&connector, "id"))];
     upload_with(&world, &query, "email,first_name\na@example.com,Ada\n").await;
     let file = "email,first_name,role,manager_email\na@example.com,Eva,boss,gone@example.com\n";
-    let answer = upload(&world, file).await;
-    let problems = answer["data"]["errors"][0]["problems"].as_array().unwrap().iter();
+    let reply = upload(&world, file).await;
+    let problems = reply["data"]["errors"][0]["problems"].as_array().unwrap().iter();
     let field_codes: Vec<_> =
         problems.map(|entry| [&entry["field"], &entry["code"]].map(|text| text.as_str().unwrap())).collect();
     let expected_codes = [
@@ -239,7 +239,7 @@ async fn failing_row_names_managed_columns_beside_wrong_cells() {
         ["first_name", "field_managed_externally"],
     ];
     assert_eq!(field_codes, expected_codes);
-    assert_eq!(counts(&answer), (0, 0, 0, 0, failed_rows(&[(2, "invalid_enum")])));
+    assert_eq!(counts(&reply), (0, 0, 0, 0, failed_rows(&[(2, "invalid_enum")])));
 }
 
 #[tokio::test]

@@ -71,8 +71,8 @@ async fn subscription_receives_each_wanted_event_once() {
 async fn both_secrets_sign_for_a_day_after_a_rotation() {
     let desk = DeliveryTest::new().await;
     let (id, first) = desk.subscribe(URL).await;
-    let update_answer = desk.update(id, json!({"rotate_secret": true})).await;
-    let second = update_answer["secret"].as_str().unwrap();
+    let update_response = desk.update(id, json!({"rotate_secret": true})).await;
+    let second = update_response["secret"].as_str().unwrap();
     for (later, firsts) in [(0, Ok(())), (86_399, Ok(())), (1, Err(()))] {
         desk.world.clock.advance_seconds(later);
         desk.hire().await;
@@ -127,14 +127,14 @@ async fn test_delivery_is_sent_at_once_under_the_announced_id() {
     desk.update(id, json!({"active": false})).await;
     for status in [200, 500] {
         desk.script.answer(URL, FakeResponse::Status(status));
-        let answer = webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
+        let response = webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
         assert_eq!(desk.run_once().await, 1);
         assert_eq!(desk.run_once_after(100_000).await, 0, "a test delivery is attempted once");
         let [sent] = desk.script.take().try_into().unwrap();
-        assert_eq!(sent.headers["X-Service-Delivery-Id"], member(&answer, "delivery_id"));
+        assert_eq!(sent.headers["X-Service-Delivery-Id"], member(&response, "delivery_id"));
         assert_eq!(
             (sent.event(), &sent.headers["X-Service-Event"]),
-            (member(&answer, "event_id"), &"test.ping".into())
+            (member(&response, "event_id"), &"test.ping".into())
         );
         assert!(sent.event().starts_with("evt_test_") && sent.body["data"]["message"].is_string());
     }
@@ -150,10 +150,10 @@ async fn redelivery_is_marked_and_keeps_its_event() {
     desk.run_once().await;
     let [first] = desk.script.take().try_into().unwrap();
     let delivery = first.headers["X-Service-Delivery-Id"].parse().unwrap();
-    let answer = webhooks::redeliver(&desk.world.services, &desk.world.admin(), id, delivery).await.unwrap();
+    let response = webhooks::redeliver(&desk.world.services, &desk.world.admin(), id, delivery).await.unwrap();
     assert_eq!(desk.run_once().await, 1);
     let [again] = desk.script.take().try_into().unwrap();
     assert_eq!((&again.raw, again.headers["X-Service-Replay"].as_str()), (&first.raw, "true"));
-    assert_eq!(json!(again.headers["X-Service-Delivery-Id"]), json_of(&answer)["delivery_id"]);
+    assert_eq!(json!(again.headers["X-Service-Delivery-Id"]), json_of(&response)["delivery_id"]);
     assert!(!first.headers.contains_key("X-Service-Replay"));
 }

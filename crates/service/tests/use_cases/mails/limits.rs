@@ -11,8 +11,8 @@ use super::stage::{MailTest, token_of};
 use crate::support::{TestServices, body, json as parsed, kind, member};
 
 /// Returns the seconds of `Retry-After` if the answer is a temporary conflict.
-fn retry_after(answer: Result<Reply, Error>) -> Option<i64> {
-    match answer {
+fn retry_after(reply: Result<Reply, Error>) -> Option<i64> {
+    match reply {
         Err(Error::Refused(candor_domain::refusal::DomainError::Conflict(conflict))) => {
             conflict.retry_after.map(|retry_after| retry_after.seconds)
         }
@@ -172,8 +172,8 @@ async fn accept_last(stage: &MailTest) {
     let mails = stage.post.all();
     let token = json!({"token": token_of(mails.last().unwrap())}).to_string();
     let request = candor_domain::id::RequestId::from_ulid(ulid::Ulid(3));
-    let answer = invitations::accept(&stage.world.services, request, Default::default(), body(&token)).await;
-    assert_eq!(kind(answer), "done");
+    let reply = invitations::accept(&stage.world.services, request, Default::default(), body(&token)).await;
+    assert_eq!(kind(reply), "done");
 }
 
 #[tokio::test]

@@ -48,8 +48,8 @@ async fn invitation_mail_has_a_working_link_and_its_token_is_erased() {
     assert_eq!(stage.stored_tokens().await, 0);
     let accept_body = format!(r#"{{"token":"{}"}}"#, token_of(&mail));
     let request = RequestId::from_ulid(Ulid(3));
-    let answer = invitations::accept(&stage.world.services, request, Default::default(), body(&accept_body)).await;
-    assert_eq!(kind(answer), "done");
+    let reply = invitations::accept(&stage.world.services, request, Default::default(), body(&accept_body)).await;
+    assert_eq!(kind(reply), "done");
     assert_eq!(stage.mailer().run_once().await, 0, "nothing more is sent");
 }
 
@@ -58,8 +58,8 @@ async fn resent_invitation_replaces_the_mail_and_its_link() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.world.clock.advance_seconds(60);
-    let second_answer = invitations::invite(&stage.world.services, &stage.world.admin(), person).await.unwrap();
-    let second_invitation = parsed(&second_answer);
+    let second_reply = invitations::invite(&stage.world.services, &stage.world.admin(), person).await.unwrap();
+    let second_invitation = parsed(&second_reply);
     assert_eq!(
         (second_invitation.get("accept_url"), second_invitation["mail"]["status"].as_str()),
         (None, Some("queued"))

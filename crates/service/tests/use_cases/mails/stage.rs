@@ -31,7 +31,7 @@ pub(super) struct Post(Mutex<State>);
 
 struct State {
     mails: Vec<(Mail, bool)>,
-    answer: Result<(), MailFailure>,
+    reply: Result<(), MailFailure>,
     meanwhile: Option<Meanwhile>,
     under_way: usize,
     most: usize,
@@ -39,8 +39,8 @@ struct State {
 
 impl Post {
     /// Sets the answer to every mail from now on.
-    pub(super) fn answers(&self, answer: Result<(), MailFailure>) {
-        self.0.lock().unwrap().answer = answer;
+    pub(super) fn answers(&self, reply: Result<(), MailFailure>) {
+        self.0.lock().unwrap().reply = reply;
     }
 
     /// Sets an action that runs while a mail is in flight.
@@ -90,9 +90,9 @@ impl MailTransport for Post {
         }
         let mut state = self.0.lock().unwrap();
         state.under_way -= 1;
-        let answer = state.answer;
-        state.mails.push((mail, answer.is_ok()));
-        answer
+        let reply = state.reply;
+        state.mails.push((mail, reply.is_ok()));
+        reply
     }
 
     async fn rest(&self) {}
@@ -115,7 +115,7 @@ impl MailTest {
     pub(super) async fn new() -> Self {
         let mut world = TestServices::new().await;
         world.services = services_with_mail(&world, KEY, 11);
-        let state = State { mails: vec![], answer: Ok(()), meanwhile: None, under_way: 0, most: 0 };
+        let state = State { mails: vec![], reply: Ok(()), meanwhile: None, under_way: 0, most: 0 };
         Self { world, post: Arc::new(Post(Mutex::new(state))), invited: Mutex::default() }
     }
 

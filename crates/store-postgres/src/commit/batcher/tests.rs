@@ -19,7 +19,7 @@ fn push(queue: &mut CommitQueue, make: &Fixtures, tenant: Tenant, keys: &[&str])
             ..make.change(vec![Write::put(&Row::new(make.observation(make.id())))])
         };
         assert!(may_share(&change));
-        let pending = PendingCommit { tenant, change, since: Instant::now(), answer: oneshot::channel().0 };
+        let pending = PendingCommit { tenant, change, since: Instant::now(), result_sender: oneshot::channel().0 };
         queue.waiting.push(Some(tenant), pending);
     }
 }

@@ -4,7 +4,7 @@
 use candor_client::{Candor, Error, types};
 use serde_json::Value;
 
-use crate::client::operations::{Step, answer, first_page};
+use crate::client::operations::{Step, first_page, response};
 
 /// Names of all operations.
 pub(in crate::client) const OPERATIONS: &[&str] = &[
@@ -186,7 +186,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
         "summaries" => summaries(client, step).await,
         "test_data" => test_data(client, step).await,
         "webhooks" => webhooks(client, step).await,
-        "get_document" => answer(client.get_document()).await,
+        "get_document" => response(client.get_document()).await,
         "search" => first_page(client.search(step.query())).await,
         other => panic!("no resource is called {other}"),
     }
@@ -196,11 +196,11 @@ async fn api_keys(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.api_keys();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListApiKeysQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0))).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "revoke" => answer(resource.revoke(step.path(0))).await,
-        "rotate" => answer(resource.rotate(step.path(0), step.body::<Option<types::ApiKeyRotate>>())).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0))).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "revoke" => response(resource.revoke(step.path(0))).await,
+        "rotate" => response(resource.rotate(step.path(0), step.body::<Option<types::ApiKeyRotate>>())).await,
         other => panic!("api_keys has no operation {other}"),
     }
 }
@@ -209,10 +209,10 @@ async fn assignments(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.assignments();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListAssignmentsQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0))).await,
-        "cancel" => answer(resource.cancel(step.path(0))).await,
-        "submit_feedback" => answer(resource.submit_feedback(step.path(0), step.body())).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0))).await,
+        "cancel" => response(resource.cancel(step.path(0))).await,
+        "submit_feedback" => response(resource.submit_feedback(step.path(0), step.body())).await,
         other => panic!("assignments has no operation {other}"),
     }
 }
@@ -221,11 +221,11 @@ async fn attributes(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.attributes();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListAttributesQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0))).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "archive" => answer(resource.archive(step.path(0))).await,
-        "restore" => answer(resource.restore(step.path(0))).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0))).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "archive" => response(resource.archive(step.path(0))).await,
+        "restore" => response(resource.restore(step.path(0))).await,
         other => panic!("attributes has no operation {other}"),
     }
 }
@@ -242,11 +242,12 @@ async fn connectors(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.connectors();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListConnectorsQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0))).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0))).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
         "release_employees" => {
-            answer(resource.release_employees(step.path(0), step.body::<Option<types::ConnectorRelease>>())).await
+            response(resource.release_employees(step.path(0), step.body::<Option<types::ConnectorRelease>>()))
+                .await
         }
         "list_scim_requests" => {
             first_page(
@@ -254,12 +255,12 @@ async fn connectors(client: &Candor, step: &Step) -> Result<Value, Error> {
             )
             .await
         }
-        "resume" => answer(resource.resume(step.path(0))).await,
+        "resume" => response(resource.resume(step.path(0))).await,
         "list_sync_issues" => {
             first_page(resource.list_sync_issues(step.path(0), step.query::<Option<types::ListSyncIssuesQuery>>()))
                 .await
         }
-        "resolve_sync_issue" => answer(resource.resolve_sync_issue(step.path(0), step.path(1))).await,
+        "resolve_sync_issue" => response(resource.resolve_sync_issue(step.path(0), step.path(1))).await,
         other => panic!("connectors has no operation {other}"),
     }
 }
@@ -268,16 +269,16 @@ async fn conversations(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.conversations();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListConversationsQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0))).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "archive" => answer(resource.archive(step.path(0))).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0))).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "archive" => response(resource.archive(step.path(0))).await,
         "list_messages" => {
             first_page(resource.list_messages(step.path(0), step.query::<Option<types::ListMessagesQuery>>()))
                 .await
         }
-        "create_message" => answer(resource.create_message(step.path(0), step.body())).await,
-        "get_message" => answer(resource.get_message(step.path(0), step.path(1))).await,
+        "create_message" => response(resource.create_message(step.path(0), step.body())).await,
+        "get_message" => response(resource.get_message(step.path(0), step.path(1))).await,
         other => panic!("conversations has no operation {other}"),
     }
 }
@@ -294,11 +295,11 @@ async fn departments(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.departments();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListDepartmentsQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0))).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "archive" => answer(resource.archive(step.path(0))).await,
-        "restore" => answer(resource.restore(step.path(0))).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0))).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "archive" => response(resource.archive(step.path(0))).await,
+        "restore" => response(resource.restore(step.path(0))).await,
         other => panic!("departments has no operation {other}"),
     }
 }
@@ -307,14 +308,16 @@ async fn employee_objectives(client: &Candor, step: &Step) -> Result<Value, Erro
     let resource = client.employee_objectives();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListEmployeeObjectivesQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "count" => answer(resource.count(step.query())).await,
+        "create" => response(resource.create(step.body())).await,
+        "count" => response(resource.count(step.query())).await,
         "get" => {
-            answer(resource.get(step.path(0), step.query::<Option<types::GetEmployeeObjectiveQuery>>())).await
+            response(resource.get(step.path(0), step.query::<Option<types::GetEmployeeObjectiveQuery>>())).await
         }
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "approve" => answer(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await,
-        "archive" => answer(resource.archive(step.path(0))).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "approve" => {
+            response(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await
+        }
+        "archive" => response(resource.archive(step.path(0))).await,
         "list_check_ins" => {
             first_page(
                 resource.list_check_ins(
@@ -324,10 +327,10 @@ async fn employee_objectives(client: &Candor, step: &Step) -> Result<Value, Erro
             )
             .await
         }
-        "create_check_in" => answer(resource.create_check_in(step.path(0), step.body())).await,
-        "get_check_in" => answer(resource.get_check_in(step.path(0), step.path(1))).await,
+        "create_check_in" => response(resource.create_check_in(step.path(0), step.body())).await,
+        "get_check_in" => response(resource.get_check_in(step.path(0), step.path(1))).await,
         "complete" => {
-            answer(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await
+            response(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await
         }
         "list_history" => {
             first_page(
@@ -336,9 +339,9 @@ async fn employee_objectives(client: &Candor, step: &Step) -> Result<Value, Erro
             )
             .await
         }
-        "miss" => answer(resource.miss(step.path(0), step.body::<Option<types::ObjectiveMiss>>())).await,
-        "reject" => answer(resource.reject(step.path(0), step.body())).await,
-        "submit" => answer(resource.submit(step.path(0))).await,
+        "miss" => response(resource.miss(step.path(0), step.body::<Option<types::ObjectiveMiss>>())).await,
+        "reject" => response(resource.reject(step.path(0), step.body())).await,
+        "submit" => response(resource.submit(step.path(0))).await,
         other => panic!("employee_objectives has no operation {other}"),
     }
 }
@@ -347,19 +350,21 @@ async fn employees(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.employees();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListEmployeesQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "upsert" => answer(resource.upsert(step.csv(), step.query::<Option<types::UpsertEmployeesQuery>>())).await,
-        "get" => answer(resource.get(step.path(0), step.query::<Option<types::GetEmployeeQuery>>())).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "deactivate" => answer(resource.deactivate(step.path(0))).await,
-        "erase" => answer(resource.erase(step.path(0), step.body::<Option<types::ErasureRequest>>())).await,
-        "get_invitation" => answer(resource.get_invitation(step.path(0))).await,
-        "invite" => answer(resource.invite(step.path(0))).await,
-        "get_legal_hold" => answer(resource.get_legal_hold(step.path(0))).await,
-        "set_legal_hold" => answer(resource.set_legal_hold(step.path(0), step.body())).await,
-        "release_legal_hold" => answer(resource.release_legal_hold(step.path(0))).await,
-        "reactivate" => answer(resource.reactivate(step.path(0))).await,
-        "rehire" => answer(resource.rehire(step.path(0), step.body::<Option<types::EmployeeRehire>>())).await,
+        "create" => response(resource.create(step.body())).await,
+        "upsert" => {
+            response(resource.upsert(step.csv(), step.query::<Option<types::UpsertEmployeesQuery>>())).await
+        }
+        "get" => response(resource.get(step.path(0), step.query::<Option<types::GetEmployeeQuery>>())).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "deactivate" => response(resource.deactivate(step.path(0))).await,
+        "erase" => response(resource.erase(step.path(0), step.body::<Option<types::ErasureRequest>>())).await,
+        "get_invitation" => response(resource.get_invitation(step.path(0))).await,
+        "invite" => response(resource.invite(step.path(0))).await,
+        "get_legal_hold" => response(resource.get_legal_hold(step.path(0))).await,
+        "set_legal_hold" => response(resource.set_legal_hold(step.path(0), step.body())).await,
+        "release_legal_hold" => response(resource.release_legal_hold(step.path(0))).await,
+        "reactivate" => response(resource.reactivate(step.path(0))).await,
+        "rehire" => response(resource.rehire(step.path(0), step.body::<Option<types::EmployeeRehire>>())).await,
         other => panic!("employees has no operation {other}"),
     }
 }
@@ -368,7 +373,7 @@ async fn erasures(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.erasures();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListErasuresQuery>>())).await,
-        "get" => answer(resource.get(step.path(0))).await,
+        "get" => response(resource.get(step.path(0))).await,
         other => panic!("erasures has no operation {other}"),
     }
 }
@@ -377,7 +382,7 @@ async fn events(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.events();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListEventsQuery>>())).await,
-        "get" => answer(resource.get(step.path(0))).await,
+        "get" => response(resource.get(step.path(0))).await,
         other => panic!("events has no operation {other}"),
     }
 }
@@ -386,19 +391,21 @@ async fn identity_providers(client: &Candor, step: &Step) -> Result<Value, Error
     let resource = client.identity_providers();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListIdentityProvidersQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0))).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "delete" => answer(resource.delete(step.path(0))).await,
-        "check" => answer(resource.check(step.path(0), step.body::<Option<types::IdentityProviderCheck>>())).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0))).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "delete" => response(resource.delete(step.path(0))).await,
+        "check" => {
+            response(resource.check(step.path(0), step.body::<Option<types::IdentityProviderCheck>>())).await
+        }
         "list_identity_links" => {
             first_page(
                 resource.list_identity_links(step.path(0), step.query::<Option<types::ListIdentityLinksQuery>>()),
             )
             .await
         }
-        "link_identity" => answer(resource.link_identity(step.path(0), step.body())).await,
-        "unlink_identity" => answer(resource.unlink_identity(step.path(0), step.path(1))).await,
+        "link_identity" => response(resource.link_identity(step.path(0), step.body())).await,
+        "unlink_identity" => response(resource.unlink_identity(step.path(0), step.path(1))).await,
         other => panic!("identity_providers has no operation {other}"),
     }
 }
@@ -406,7 +413,7 @@ async fn identity_providers(client: &Candor, step: &Step) -> Result<Value, Error
 async fn invitations(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.invitations();
     match step.name() {
-        "accept" => answer(resource.accept(step.body())).await,
+        "accept" => response(resource.accept(step.body())).await,
         other => panic!("invitations has no operation {other}"),
     }
 }
@@ -415,12 +422,16 @@ async fn manager_objectives(client: &Candor, step: &Step) -> Result<Value, Error
     let resource = client.manager_objectives();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListManagerObjectivesQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "count" => answer(resource.count(step.query())).await,
-        "get" => answer(resource.get(step.path(0), step.query::<Option<types::GetManagerObjectiveQuery>>())).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "approve" => answer(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await,
-        "archive" => answer(resource.archive(step.path(0))).await,
+        "create" => response(resource.create(step.body())).await,
+        "count" => response(resource.count(step.query())).await,
+        "get" => {
+            response(resource.get(step.path(0), step.query::<Option<types::GetManagerObjectiveQuery>>())).await
+        }
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "approve" => {
+            response(resource.approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())).await
+        }
+        "archive" => response(resource.archive(step.path(0))).await,
         "list_check_ins" => {
             first_page(
                 resource.list_check_ins(
@@ -430,10 +441,10 @@ async fn manager_objectives(client: &Candor, step: &Step) -> Result<Value, Error
             )
             .await
         }
-        "create_check_in" => answer(resource.create_check_in(step.path(0), step.body())).await,
-        "get_check_in" => answer(resource.get_check_in(step.path(0), step.path(1))).await,
+        "create_check_in" => response(resource.create_check_in(step.path(0), step.body())).await,
+        "get_check_in" => response(resource.get_check_in(step.path(0), step.path(1))).await,
         "complete" => {
-            answer(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await
+            response(resource.complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())).await
         }
         "list_history" => {
             first_page(
@@ -442,9 +453,9 @@ async fn manager_objectives(client: &Candor, step: &Step) -> Result<Value, Error
             )
             .await
         }
-        "miss" => answer(resource.miss(step.path(0), step.body::<Option<types::ObjectiveMiss>>())).await,
-        "reject" => answer(resource.reject(step.path(0), step.body())).await,
-        "submit" => answer(resource.submit(step.path(0))).await,
+        "miss" => response(resource.miss(step.path(0), step.body::<Option<types::ObjectiveMiss>>())).await,
+        "reject" => response(resource.reject(step.path(0), step.body())).await,
+        "submit" => response(resource.submit(step.path(0))).await,
         other => panic!("manager_objectives has no operation {other}"),
     }
 }
@@ -452,7 +463,7 @@ async fn manager_objectives(client: &Candor, step: &Step) -> Result<Value, Error
 async fn me(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.me();
     match step.name() {
-        "get" => answer(resource.get()).await,
+        "get" => response(resource.get()).await,
         other => panic!("me has no operation {other}"),
     }
 }
@@ -461,8 +472,8 @@ async fn notifications(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.notifications();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListNotificationsQuery>>())).await,
-        "read_all" => answer(resource.read_all(step.body())).await,
-        "read" => answer(resource.read(step.path(0))).await,
+        "read_all" => response(resource.read_all(step.body())).await,
+        "read" => response(resource.read(step.path(0))).await,
         other => panic!("notifications has no operation {other}"),
     }
 }
@@ -471,12 +482,12 @@ async fn observations(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.observations();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListObservationsQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "count" => answer(resource.count(step.query())).await,
-        "get" => answer(resource.get(step.path(0), step.query::<Option<types::GetObservationQuery>>())).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "archive" => answer(resource.archive(step.path(0))).await,
-        "restore" => answer(resource.restore(step.path(0))).await,
+        "create" => response(resource.create(step.body())).await,
+        "count" => response(resource.count(step.query())).await,
+        "get" => response(resource.get(step.path(0), step.query::<Option<types::GetObservationQuery>>())).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "archive" => response(resource.archive(step.path(0))).await,
+        "restore" => response(resource.restore(step.path(0))).await,
         other => panic!("observations has no operation {other}"),
     }
 }
@@ -484,8 +495,8 @@ async fn observations(client: &Candor, step: &Step) -> Result<Value, Error> {
 async fn organization(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.organization();
     match step.name() {
-        "get" => answer(resource.get()).await,
-        "update" => answer(resource.update(step.body())).await,
+        "get" => response(resource.get()).await,
+        "update" => response(resource.update(step.body())).await,
         other => panic!("organization has no operation {other}"),
     }
 }
@@ -493,8 +504,8 @@ async fn organization(client: &Candor, step: &Step) -> Result<Value, Error> {
 async fn portal_links(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.portal_links();
     match step.name() {
-        "create" => answer(resource.create(step.body())).await,
-        "exchange" => answer(resource.exchange(step.body())).await,
+        "create" => response(resource.create(step.body())).await,
+        "exchange" => response(resource.exchange(step.body())).await,
         other => panic!("portal_links has no operation {other}"),
     }
 }
@@ -502,7 +513,7 @@ async fn portal_links(client: &Candor, step: &Step) -> Result<Value, Error> {
 async fn request_stats(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.request_stats();
     match step.name() {
-        "get" => answer(resource.get(step.query::<Option<types::GetRequestStatsQuery>>())).await,
+        "get" => response(resource.get(step.query::<Option<types::GetRequestStatsQuery>>())).await,
         other => panic!("request_stats has no operation {other}"),
     }
 }
@@ -510,9 +521,9 @@ async fn request_stats(client: &Candor, step: &Step) -> Result<Value, Error> {
 async fn retention(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.retention();
     match step.name() {
-        "preview" => answer(resource.preview(step.query::<Option<types::PreviewRetentionQuery>>())).await,
+        "preview" => response(resource.preview(step.query::<Option<types::PreviewRetentionQuery>>())).await,
         "list_runs" => first_page(resource.list_runs(step.query::<Option<types::ListRetentionRunsQuery>>())).await,
-        "get_run" => answer(resource.get_run(step.path(0))).await,
+        "get_run" => response(resource.get_run(step.path(0))).await,
         other => panic!("retention has no operation {other}"),
     }
 }
@@ -520,8 +531,8 @@ async fn retention(client: &Candor, step: &Step) -> Result<Value, Error> {
 async fn sign_in(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.sign_in();
     match step.name() {
-        "begin" => answer(resource.begin(step.body())).await,
-        "end" => answer(resource.end()).await,
+        "begin" => response(resource.begin(step.body())).await,
+        "end" => response(resource.end()).await,
         other => panic!("sign_in has no operation {other}"),
     }
 }
@@ -530,21 +541,21 @@ async fn summaries(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.summaries();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListSummariesQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0), step.query::<Option<types::GetSummaryQuery>>())).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "approve" => answer(resource.approve(step.path(0))).await,
-        "archive" => answer(resource.archive(step.path(0))).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0), step.query::<Option<types::GetSummaryQuery>>())).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "approve" => response(resource.approve(step.path(0))).await,
+        "archive" => response(resource.archive(step.path(0))).await,
         "give_feedback" => {
-            answer(resource.give_feedback(step.path(0), step.body::<Option<types::SummaryFeedback>>())).await
+            response(resource.give_feedback(step.path(0), step.body::<Option<types::SummaryFeedback>>())).await
         }
         "list_history" => {
             first_page(resource.list_history(step.path(0), step.query::<Option<types::ListSummaryHistoryQuery>>()))
                 .await
         }
-        "return" => answer(resource.r#return(step.path(0), step.body())).await,
-        "share" => answer(resource.share(step.path(0))).await,
-        "submit" => answer(resource.submit(step.path(0))).await,
+        "return" => response(resource.r#return(step.path(0), step.body())).await,
+        "share" => response(resource.share(step.path(0))).await,
+        "submit" => response(resource.submit(step.path(0))).await,
         other => panic!("summaries has no operation {other}"),
     }
 }
@@ -552,7 +563,7 @@ async fn summaries(client: &Candor, step: &Step) -> Result<Value, Error> {
 async fn test_data(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.test_data();
     match step.name() {
-        "reset" => answer(resource.reset()).await,
+        "reset" => response(resource.reset()).await,
         other => panic!("test_data has no operation {other}"),
     }
 }
@@ -561,21 +572,21 @@ async fn webhooks(client: &Candor, step: &Step) -> Result<Value, Error> {
     let resource = client.webhooks();
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListWebhooksQuery>>())).await,
-        "create" => answer(resource.create(step.body())).await,
-        "get" => answer(resource.get(step.path(0))).await,
-        "update" => answer(resource.update(step.path(0), step.body())).await,
-        "delete" => answer(resource.delete(step.path(0))).await,
+        "create" => response(resource.create(step.body())).await,
+        "get" => response(resource.get(step.path(0))).await,
+        "update" => response(resource.update(step.path(0), step.body())).await,
+        "delete" => response(resource.delete(step.path(0))).await,
         "list_deliveries" => {
             first_page(resource.list_deliveries(step.path(0), step.query::<Option<types::ListDeliveriesQuery>>()))
                 .await
         }
-        "get_delivery" => answer(resource.get_delivery(step.path(0), step.path(1))).await,
-        "redeliver" => answer(resource.redeliver(step.path(0), step.path(1))).await,
-        "replay_events" => answer(resource.replay_events(step.path(0), step.body())).await,
+        "get_delivery" => response(resource.get_delivery(step.path(0), step.path(1))).await,
+        "redeliver" => response(resource.redeliver(step.path(0), step.path(1))).await,
+        "replay_events" => response(resource.replay_events(step.path(0), step.body())).await,
         "get_stats" => {
-            answer(resource.get_stats(step.path(0), step.query::<Option<types::GetWebhookStatsQuery>>())).await
+            response(resource.get_stats(step.path(0), step.query::<Option<types::GetWebhookStatsQuery>>())).await
         }
-        "test" => answer(resource.test(step.path(0))).await,
+        "test" => response(resource.test(step.path(0))).await,
         other => panic!("webhooks has no operation {other}"),
     }
 }
@@ -583,26 +594,26 @@ async fn webhooks(client: &Candor, step: &Step) -> Result<Value, Error> {
 /// Carries out a step as a dry run; returns `None` for an operation that has none.
 pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<Result<Value, Error>> {
     Some(match step.call.as_str() {
-        "api_keys.create" => answer(client.api_keys().create(step.body()).dry_run()).await,
-        "api_keys.update" => answer(client.api_keys().update(step.path(0), step.body()).dry_run()).await,
-        "api_keys.revoke" => answer(client.api_keys().revoke(step.path(0)).dry_run()).await,
+        "api_keys.create" => response(client.api_keys().create(step.body()).dry_run()).await,
+        "api_keys.update" => response(client.api_keys().update(step.path(0), step.body()).dry_run()).await,
+        "api_keys.revoke" => response(client.api_keys().revoke(step.path(0)).dry_run()).await,
         "api_keys.rotate" => {
-            answer(client.api_keys().rotate(step.path(0), step.body::<Option<types::ApiKeyRotate>>()).dry_run())
+            response(client.api_keys().rotate(step.path(0), step.body::<Option<types::ApiKeyRotate>>()).dry_run())
                 .await
         }
-        "assignments.create" => answer(client.assignments().create(step.body()).dry_run()).await,
-        "assignments.cancel" => answer(client.assignments().cancel(step.path(0)).dry_run()).await,
+        "assignments.create" => response(client.assignments().create(step.body()).dry_run()).await,
+        "assignments.cancel" => response(client.assignments().cancel(step.path(0)).dry_run()).await,
         "assignments.submit_feedback" => {
-            answer(client.assignments().submit_feedback(step.path(0), step.body()).dry_run()).await
+            response(client.assignments().submit_feedback(step.path(0), step.body()).dry_run()).await
         }
-        "attributes.create" => answer(client.attributes().create(step.body()).dry_run()).await,
-        "attributes.update" => answer(client.attributes().update(step.path(0), step.body()).dry_run()).await,
-        "attributes.archive" => answer(client.attributes().archive(step.path(0)).dry_run()).await,
-        "attributes.restore" => answer(client.attributes().restore(step.path(0)).dry_run()).await,
-        "connectors.create" => answer(client.connectors().create(step.body()).dry_run()).await,
-        "connectors.update" => answer(client.connectors().update(step.path(0), step.body()).dry_run()).await,
+        "attributes.create" => response(client.attributes().create(step.body()).dry_run()).await,
+        "attributes.update" => response(client.attributes().update(step.path(0), step.body()).dry_run()).await,
+        "attributes.archive" => response(client.attributes().archive(step.path(0)).dry_run()).await,
+        "attributes.restore" => response(client.attributes().restore(step.path(0)).dry_run()).await,
+        "connectors.create" => response(client.connectors().create(step.body()).dry_run()).await,
+        "connectors.update" => response(client.connectors().update(step.path(0), step.body()).dry_run()).await,
         "connectors.release_employees" => {
-            answer(
+            response(
                 client
                     .connectors()
                     .release_employees(step.path(0), step.body::<Option<types::ConnectorRelease>>())
@@ -610,26 +621,28 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             )
             .await
         }
-        "connectors.resume" => answer(client.connectors().resume(step.path(0)).dry_run()).await,
+        "connectors.resume" => response(client.connectors().resume(step.path(0)).dry_run()).await,
         "connectors.resolve_sync_issue" => {
-            answer(client.connectors().resolve_sync_issue(step.path(0), step.path(1)).dry_run()).await
+            response(client.connectors().resolve_sync_issue(step.path(0), step.path(1)).dry_run()).await
         }
-        "conversations.create" => answer(client.conversations().create(step.body()).dry_run()).await,
-        "conversations.update" => answer(client.conversations().update(step.path(0), step.body()).dry_run()).await,
-        "conversations.archive" => answer(client.conversations().archive(step.path(0)).dry_run()).await,
+        "conversations.create" => response(client.conversations().create(step.body()).dry_run()).await,
+        "conversations.update" => {
+            response(client.conversations().update(step.path(0), step.body()).dry_run()).await
+        }
+        "conversations.archive" => response(client.conversations().archive(step.path(0)).dry_run()).await,
         "conversations.create_message" => {
-            answer(client.conversations().create_message(step.path(0), step.body()).dry_run()).await
+            response(client.conversations().create_message(step.path(0), step.body()).dry_run()).await
         }
-        "departments.create" => answer(client.departments().create(step.body()).dry_run()).await,
-        "departments.update" => answer(client.departments().update(step.path(0), step.body()).dry_run()).await,
-        "departments.archive" => answer(client.departments().archive(step.path(0)).dry_run()).await,
-        "departments.restore" => answer(client.departments().restore(step.path(0)).dry_run()).await,
-        "employee_objectives.create" => answer(client.employee_objectives().create(step.body()).dry_run()).await,
+        "departments.create" => response(client.departments().create(step.body()).dry_run()).await,
+        "departments.update" => response(client.departments().update(step.path(0), step.body()).dry_run()).await,
+        "departments.archive" => response(client.departments().archive(step.path(0)).dry_run()).await,
+        "departments.restore" => response(client.departments().restore(step.path(0)).dry_run()).await,
+        "employee_objectives.create" => response(client.employee_objectives().create(step.body()).dry_run()).await,
         "employee_objectives.update" => {
-            answer(client.employee_objectives().update(step.path(0), step.body()).dry_run()).await
+            response(client.employee_objectives().update(step.path(0), step.body()).dry_run()).await
         }
         "employee_objectives.approve" => {
-            answer(
+            response(
                 client
                     .employee_objectives()
                     .approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())
@@ -638,13 +651,13 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             .await
         }
         "employee_objectives.archive" => {
-            answer(client.employee_objectives().archive(step.path(0)).dry_run()).await
+            response(client.employee_objectives().archive(step.path(0)).dry_run()).await
         }
         "employee_objectives.create_check_in" => {
-            answer(client.employee_objectives().create_check_in(step.path(0), step.body()).dry_run()).await
+            response(client.employee_objectives().create_check_in(step.path(0), step.body()).dry_run()).await
         }
         "employee_objectives.complete" => {
-            answer(
+            response(
                 client
                     .employee_objectives()
                     .complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())
@@ -653,7 +666,7 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             .await
         }
         "employee_objectives.miss" => {
-            answer(
+            response(
                 client
                     .employee_objectives()
                     .miss(step.path(0), step.body::<Option<types::ObjectiveMiss>>())
@@ -662,12 +675,14 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             .await
         }
         "employee_objectives.reject" => {
-            answer(client.employee_objectives().reject(step.path(0), step.body()).dry_run()).await
+            response(client.employee_objectives().reject(step.path(0), step.body()).dry_run()).await
         }
-        "employee_objectives.submit" => answer(client.employee_objectives().submit(step.path(0)).dry_run()).await,
-        "employees.create" => answer(client.employees().create(step.body()).dry_run()).await,
+        "employee_objectives.submit" => {
+            response(client.employee_objectives().submit(step.path(0)).dry_run()).await
+        }
+        "employees.create" => response(client.employees().create(step.body()).dry_run()).await,
         "employees.upsert" => {
-            answer(
+            response(
                 client
                     .employees()
                     .upsert(step.csv(), step.query::<Option<types::UpsertEmployeesQuery>>())
@@ -675,40 +690,44 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             )
             .await
         }
-        "employees.update" => answer(client.employees().update(step.path(0), step.body()).dry_run()).await,
-        "employees.deactivate" => answer(client.employees().deactivate(step.path(0)).dry_run()).await,
+        "employees.update" => response(client.employees().update(step.path(0), step.body()).dry_run()).await,
+        "employees.deactivate" => response(client.employees().deactivate(step.path(0)).dry_run()).await,
         "employees.erase" => {
-            answer(client.employees().erase(step.path(0), step.body::<Option<types::ErasureRequest>>()).dry_run())
-                .await
+            response(
+                client.employees().erase(step.path(0), step.body::<Option<types::ErasureRequest>>()).dry_run(),
+            )
+            .await
         }
         "employees.set_legal_hold" => {
-            answer(client.employees().set_legal_hold(step.path(0), step.body()).dry_run()).await
+            response(client.employees().set_legal_hold(step.path(0), step.body()).dry_run()).await
         }
         "employees.release_legal_hold" => {
-            answer(client.employees().release_legal_hold(step.path(0)).dry_run()).await
+            response(client.employees().release_legal_hold(step.path(0)).dry_run()).await
         }
-        "employees.reactivate" => answer(client.employees().reactivate(step.path(0)).dry_run()).await,
+        "employees.reactivate" => response(client.employees().reactivate(step.path(0)).dry_run()).await,
         "employees.rehire" => {
-            answer(client.employees().rehire(step.path(0), step.body::<Option<types::EmployeeRehire>>()).dry_run())
-                .await
+            response(
+                client.employees().rehire(step.path(0), step.body::<Option<types::EmployeeRehire>>()).dry_run(),
+            )
+            .await
         }
-        "identity_providers.create" => answer(client.identity_providers().create(step.body()).dry_run()).await,
+        "identity_providers.create" => response(client.identity_providers().create(step.body()).dry_run()).await,
         "identity_providers.update" => {
-            answer(client.identity_providers().update(step.path(0), step.body()).dry_run()).await
+            response(client.identity_providers().update(step.path(0), step.body()).dry_run()).await
         }
-        "identity_providers.delete" => answer(client.identity_providers().delete(step.path(0)).dry_run()).await,
+        "identity_providers.delete" => response(client.identity_providers().delete(step.path(0)).dry_run()).await,
         "identity_providers.link_identity" => {
-            answer(client.identity_providers().link_identity(step.path(0), step.body()).dry_run()).await
+            response(client.identity_providers().link_identity(step.path(0), step.body()).dry_run()).await
         }
         "identity_providers.unlink_identity" => {
-            answer(client.identity_providers().unlink_identity(step.path(0), step.path(1)).dry_run()).await
+            response(client.identity_providers().unlink_identity(step.path(0), step.path(1)).dry_run()).await
         }
-        "manager_objectives.create" => answer(client.manager_objectives().create(step.body()).dry_run()).await,
+        "manager_objectives.create" => response(client.manager_objectives().create(step.body()).dry_run()).await,
         "manager_objectives.update" => {
-            answer(client.manager_objectives().update(step.path(0), step.body()).dry_run()).await
+            response(client.manager_objectives().update(step.path(0), step.body()).dry_run()).await
         }
         "manager_objectives.approve" => {
-            answer(
+            response(
                 client
                     .manager_objectives()
                     .approve(step.path(0), step.body::<Option<types::ObjectiveApprove>>())
@@ -716,12 +735,14 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             )
             .await
         }
-        "manager_objectives.archive" => answer(client.manager_objectives().archive(step.path(0)).dry_run()).await,
+        "manager_objectives.archive" => {
+            response(client.manager_objectives().archive(step.path(0)).dry_run()).await
+        }
         "manager_objectives.create_check_in" => {
-            answer(client.manager_objectives().create_check_in(step.path(0), step.body()).dry_run()).await
+            response(client.manager_objectives().create_check_in(step.path(0), step.body()).dry_run()).await
         }
         "manager_objectives.complete" => {
-            answer(
+            response(
                 client
                     .manager_objectives()
                     .complete(step.path(0), step.body::<Option<types::ObjectiveComplete>>())
@@ -730,7 +751,7 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             .await
         }
         "manager_objectives.miss" => {
-            answer(
+            response(
                 client
                     .manager_objectives()
                     .miss(step.path(0), step.body::<Option<types::ObjectiveMiss>>())
@@ -739,23 +760,23 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             .await
         }
         "manager_objectives.reject" => {
-            answer(client.manager_objectives().reject(step.path(0), step.body()).dry_run()).await
+            response(client.manager_objectives().reject(step.path(0), step.body()).dry_run()).await
         }
-        "manager_objectives.submit" => answer(client.manager_objectives().submit(step.path(0)).dry_run()).await,
-        "notifications.read_all" => answer(client.notifications().read_all(step.body()).dry_run()).await,
-        "notifications.read" => answer(client.notifications().read(step.path(0)).dry_run()).await,
-        "observations.create" => answer(client.observations().create(step.body()).dry_run()).await,
-        "observations.update" => answer(client.observations().update(step.path(0), step.body()).dry_run()).await,
-        "observations.archive" => answer(client.observations().archive(step.path(0)).dry_run()).await,
-        "observations.restore" => answer(client.observations().restore(step.path(0)).dry_run()).await,
-        "organization.update" => answer(client.organization().update(step.body()).dry_run()).await,
-        "portal_links.create" => answer(client.portal_links().create(step.body()).dry_run()).await,
-        "summaries.create" => answer(client.summaries().create(step.body()).dry_run()).await,
-        "summaries.update" => answer(client.summaries().update(step.path(0), step.body()).dry_run()).await,
-        "summaries.approve" => answer(client.summaries().approve(step.path(0)).dry_run()).await,
-        "summaries.archive" => answer(client.summaries().archive(step.path(0)).dry_run()).await,
+        "manager_objectives.submit" => response(client.manager_objectives().submit(step.path(0)).dry_run()).await,
+        "notifications.read_all" => response(client.notifications().read_all(step.body()).dry_run()).await,
+        "notifications.read" => response(client.notifications().read(step.path(0)).dry_run()).await,
+        "observations.create" => response(client.observations().create(step.body()).dry_run()).await,
+        "observations.update" => response(client.observations().update(step.path(0), step.body()).dry_run()).await,
+        "observations.archive" => response(client.observations().archive(step.path(0)).dry_run()).await,
+        "observations.restore" => response(client.observations().restore(step.path(0)).dry_run()).await,
+        "organization.update" => response(client.organization().update(step.body()).dry_run()).await,
+        "portal_links.create" => response(client.portal_links().create(step.body()).dry_run()).await,
+        "summaries.create" => response(client.summaries().create(step.body()).dry_run()).await,
+        "summaries.update" => response(client.summaries().update(step.path(0), step.body()).dry_run()).await,
+        "summaries.approve" => response(client.summaries().approve(step.path(0)).dry_run()).await,
+        "summaries.archive" => response(client.summaries().archive(step.path(0)).dry_run()).await,
         "summaries.give_feedback" => {
-            answer(
+            response(
                 client
                     .summaries()
                     .give_feedback(step.path(0), step.body::<Option<types::SummaryFeedback>>())
@@ -763,12 +784,12 @@ pub(in crate::client) async fn preview(client: &Candor, step: &Step) -> Option<R
             )
             .await
         }
-        "summaries.return" => answer(client.summaries().r#return(step.path(0), step.body()).dry_run()).await,
-        "summaries.share" => answer(client.summaries().share(step.path(0)).dry_run()).await,
-        "summaries.submit" => answer(client.summaries().submit(step.path(0)).dry_run()).await,
-        "webhooks.create" => answer(client.webhooks().create(step.body()).dry_run()).await,
-        "webhooks.update" => answer(client.webhooks().update(step.path(0), step.body()).dry_run()).await,
-        "webhooks.delete" => answer(client.webhooks().delete(step.path(0)).dry_run()).await,
+        "summaries.return" => response(client.summaries().r#return(step.path(0), step.body()).dry_run()).await,
+        "summaries.share" => response(client.summaries().share(step.path(0)).dry_run()).await,
+        "summaries.submit" => response(client.summaries().submit(step.path(0)).dry_run()).await,
+        "webhooks.create" => response(client.webhooks().create(step.body()).dry_run()).await,
+        "webhooks.update" => response(client.webhooks().update(step.path(0), step.body()).dry_run()).await,
+        "webhooks.delete" => response(client.webhooks().delete(step.path(0)).dry_run()).await,
         _ => return None,
     })
 }

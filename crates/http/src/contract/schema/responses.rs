@@ -12,7 +12,7 @@ use super::shapes::Member;
 const COMPONENTS: &str = "components";
 
 /// Returns the schema of an answer of this type.
-pub(crate) fn answer_of<T: JsonSchema>() -> Value {
+pub(crate) fn response_of<T: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -30,7 +30,7 @@ pub(crate) fn answer_of<T: JsonSchema>() -> Value {
 /// the members have the bounds of these fields. `expanded` are members that are present if the request asks for
 /// them.
 pub(crate) fn resource<T: JsonSchema, D>(read: impl FnOnce(&mut Fields) -> D, expanded: Vec<Member>) -> Value {
-    let mut schema = answer_of::<T>();
+    let mut schema = response_of::<T>();
     if let Some(members) = schema["properties"].as_object_mut() {
         for field in Fields::describe_fields(read) {
             let description = members.get_mut(field.name).and_then(|member| member.get_mut("description"));
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn schema_of_an_answer_has_its_serialized_members() {
-        let mut schema = answer_of::<Thing>();
+        let mut schema = response_of::<Thing>();
         let components = take_components(&mut schema);
         assert_eq!(schema["required"], json!(["title", "count", "at", "part"]));
         assert_eq!(schema["description"], "A thing.");
