@@ -1,5 +1,5 @@
 //! Functions are verbs, bindings say what they hold: no name is a bare participle, preposition or adverb. Types of errors
-//! end in `Error`.
+//! end in `Error`. The result of a use case is a reply, that of HTTP a response, and no name is an answer.
 
 use super::sizes::functions;
 use super::wording::is_word;
@@ -31,9 +31,9 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         functions.map(|(line, name)| (line, format!("the function `{name}` has no verb: say what it does")));
     let bindings =
         (1..).zip(file.text.lines()).flat_map(|(line, text)| binding_names(text).map(move |name| (line, name)));
-    let bindings = bindings.filter(|(_, name)| is_bare(name));
+    let bindings = bindings.filter(|(_, name)| is_bare(name) || is_retired(name));
     let bindings = bindings.map(|(line, name)| (line, format!("the binding `{name}` does not say what it holds")));
-    let findings = functions.chain(bindings).chain(misnamed_errors(&file.text));
+    let findings = functions.chain(bindings).chain(misnamed_errors(&file.text)).chain(retired_types(&file.text));
     findings.map(|(line, says)| Finding::new(&file.path, line, says)).collect()
 }
 
@@ -47,6 +47,29 @@ fn misnamed_errors(text: &str) -> impl Iterator<Item = (usize, String)> {
         let name = name.split(|letter: char| !is_word(letter)).next().filter(|name| !name.ends_with("Error"))?;
         (!name.ends_with("Errors")).then(|| (line, format!("the error `{name}` does not end in `Error`")))
     })
+}
+
+/// Returns the types and variants whose names end in a retired word.
+fn retired_types(text: &str) -> impl Iterator<Item = (usize, String)> {
+    (1..).zip(text.lines()).filter_map(|(line, text)| {
+        let declaration = text
+            .trim_start()
+            .trim_start_matches("pub")
+            .trim_start_matches("(super)")
+            .trim_start_matches("(crate)");
+        let name = ["struct ", "enum ", "type ", "trait "]
+            .iter()
+            .find_map(|kind| declaration.trim_start().strip_prefix(kind));
+        let name = name?.split(|letter: char| !is_word(letter)).next()?;
+        is_retired(name)
+            .then(|| (line, format!("the type `{name}` is a reply of a use case or a response of HTTP")))
+    })
+}
+
+/// Returns `true` for a name that ends in the retired word for a reply or a response.
+fn is_retired(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.trim_end_matches('s').ends_with("answer")
 }
 
 fn is_bare(name: &str) -> bool {
@@ -96,5 +119,8 @@ mod tests {
         assert_eq!(lines("crates/a/src/b.rs", text), [3]);
         let text = "fn answered() {}\nLET answered = 1;\n".replace("LET", "let");
         assert_eq!(lines("crates/a/tests/b.rs", &text), [2]);
+        let text =
+            "pub(crate) struct ReadAnswer;\nstruct Answered;\n    type Answers = u8;\nLET second_answer = 1;\n";
+        assert_eq!(lines("crates/a/tests/b.rs", &text.replace("LET", "let")), [4, 1, 3]);
     }
 }
