@@ -33,37 +33,28 @@ pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
         (1..).zip(file.text.lines()).flat_map(|(line, text)| binding_names(text).map(move |name| (line, name)));
     let bindings = bindings.filter(|(_, name)| is_bare(name) || is_retired(name));
     let bindings = bindings.map(|(line, name)| (line, format!("the binding `{name}` does not say what it holds")));
-    let findings = functions.chain(bindings).chain(misnamed_errors(&file.text)).chain(retired_types(&file.text));
+    let findings = functions.chain(bindings).chain(misnamed_types(&file.text));
     findings.map(|(line, says)| Finding::new(&file.path, line, says)).collect()
 }
 
-/// Returns the types that derive `Error` and do not end so.
-fn misnamed_errors(text: &str) -> impl Iterator<Item = (usize, String)> {
+/// Returns the types that derive `Error` and do not end so, and those whose names end in a retired word.
+fn misnamed_types(text: &str) -> impl Iterator<Item = (usize, String)> {
     let mut is_error = false;
     (1..).zip(text.lines()).filter_map(move |(line, text)| {
         is_error |= text.contains("derive(") && text.contains(concat!("thiserror", "::Error"));
-        let name = text.split_once("struct ").or_else(|| text.split_once("enum ")).filter(|_| is_error)?.1;
-        is_error = false;
-        let name = name.split(|letter: char| !is_word(letter)).next().filter(|name| !name.ends_with("Error"))?;
-        (!name.ends_with("Errors")).then(|| (line, format!("the error `{name}` does not end in `Error`")))
+        let name = declared_type(text)?;
+        let is_misnamed = std::mem::take(&mut is_error) && !name.ends_with("Error") && !name.ends_with("Errors");
+        let says = format!("the error `{name}` does not end in `Error`");
+        let retired = || format!("`{name}` is a reply of a use case or a response of HTTP: name it so");
+        is_misnamed.then_some(says).or_else(|| is_retired(name).then(retired)).map(|says| (line, says))
     })
 }
 
-/// Returns the types and variants whose names end in a retired word.
-fn retired_types(text: &str) -> impl Iterator<Item = (usize, String)> {
-    (1..).zip(text.lines()).filter_map(|(line, text)| {
-        let declaration = text
-            .trim_start()
-            .trim_start_matches("pub")
-            .trim_start_matches("(super)")
-            .trim_start_matches("(crate)");
-        let name = ["struct ", "enum ", "type ", "trait "]
-            .iter()
-            .find_map(|kind| declaration.trim_start().strip_prefix(kind));
-        let name = name?.split(|letter: char| !is_word(letter)).next()?;
-        is_retired(name)
-            .then(|| (line, format!("the type `{name}` is a reply of a use case or a response of HTTP")))
-    })
+/// Returns the name of the type that a line declares.
+fn declared_type(line: &str) -> Option<&str> {
+    let mut words = line.split(|letter: char| !is_word(letter)).filter(|_| !line.trim_start().starts_with("//"));
+    words.find(|word| ["struct", "enum", "trait", "type"].contains(word))?;
+    words.next().filter(|name| name.starts_with(|letter: char| letter.is_ascii_uppercase()))
 }
 
 /// Returns `true` for a name that ends in the retired word for a reply or a response.
