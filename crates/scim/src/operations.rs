@@ -1,12 +1,16 @@
 //! Operations of a PATCH, in the forms that identity providers send.
 
-use candor_forms::json::{Object, Value};
+use candor_forms::json::{Object, Value, ValueSize};
 
 use super::error::{ScimError, ScimErrorType};
 use super::path::ScimPath;
 
 /// Maximum number of operations of one PATCH.
 pub const MAX_OPERATIONS: usize = 500;
+
+/// Maximum number of values in the JSON texts of one PATCH together, members included. The bound of the body counts
+/// such a text as one value.
+const MAX_TEXT_VALUES: usize = 4_000;
 
 /// The verb of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +43,8 @@ impl PatchOperation {
     /// Reads the body of a PATCH.
     ///
     /// # Errors
-    /// `invalidSyntax` for a body without operations, an unknown verb or too many operations; the errors of
-    /// [`ScimPath::parse`].
+    /// `invalidSyntax` for a body without operations, an unknown verb, too many operations or too many values in
+    /// their JSON texts; the errors of [`ScimPath::parse`].
     pub fn parse_all(body: &Object) -> Result<Vec<Self>, ScimError> {
         let operations = match member(body, "Operations") {
             Some(Value::List(operations)) => operations.as_slice(),
@@ -51,6 +55,15 @@ impl PatchOperation {
         };
         if operations.len() > MAX_OPERATIONS {
             return Err(ScimError::syntax(format!("A PATCH has at most {MAX_OPERATIONS} operations.")));
+        }
+        let objects = operations
+            .iter()
+            .filter_map(|operation| if let Value::Object(object) = operation { Some(object) } else { None });
+        let texts = objects.filter_map(|operation| member(operation, "value").and_then(json_text));
+        if texts.map(|text| ValueSize::measure(text.as_bytes()).values).sum::<usize>() > MAX_TEXT_VALUES {
+            let limit =
+                format!("The JSON texts of a PATCH have at most {MAX_TEXT_VALUES} values. Send objects instead.");
+            return Err(ScimError::syntax(limit));
         }
         operations.iter().map(Self::parse).collect()
     }
@@ -80,14 +93,15 @@ impl PatchOperation {
     }
 }
 
-/// Returns the object that a text holds as JSON; `None` for any other value. Some providers send the value of an
+/// Returns the text that may hold an object as JSON; `None` for any other value. Some providers send the value of an
 /// operation in this form.
-fn object_in_text(value: &Value) -> Option<Value> {
+fn json_text(value: &Value) -> Option<&str> {
     let Value::Text(text) = value else { return None };
-    if !text.trim_start().starts_with('{') {
-        return None;
-    }
-    serde_json::from_str(text).ok().filter(|parsed| matches!(parsed, Value::Object(_)))
+    text.trim_start().starts_with('{').then_some(text)
+}
+
+fn object_in_text(value: &Value) -> Option<Value> {
+    serde_json::from_str(json_text(value)?).ok().filter(|parsed| matches!(parsed, Value::Object(_)))
 }
 
 #[cfg(test)]
@@ -96,6 +110,23 @@ mod tests {
 
     fn kind(body: &str) -> Option<ScimErrorType> {
         PatchOperation::parse_all(&serde_json::from_str(body).unwrap()).unwrap_err().kind
+    }
+
+    #[test]
+    fn values_in_json_texts_are_bounded_together() {
+        let operation = |count: usize| {
+            let inner_text = format!(r#"{{"a":[{}1]}}"#, "1,".repeat(count));
+            serde_json::json!({"op": "replace", "value": inner_text})
+        };
+        let body = |counts: &[usize]| {
+            let operations: Vec<_> = counts.iter().map(|count| operation(*count)).collect();
+            serde_json::json!({"Operations": operations}).to_string()
+        };
+        let parsed = |counts: &[usize]| PatchOperation::parse_all(&serde_json::from_str(&body(counts)).unwrap());
+        let most = MAX_TEXT_VALUES - 4;
+        assert!(matches!(parsed(&[most]).unwrap()[0].value, Some(Value::Object(_))));
+        assert_eq!(kind(&body(&[most + 2])), Some(ScimErrorType::InvalidSyntax));
+        assert_eq!(kind(&body(&[most / 2, most / 2 + 2])), Some(ScimErrorType::InvalidSyntax));
     }
 
     #[test]
