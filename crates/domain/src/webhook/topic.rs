@@ -277,6 +277,8 @@ mod tests {
                     is_permitted,
                     "{kind:?} {scope:?}"
                 );
+                let may_hear = PayloadForm::Thin.may_reach(&key(Permissions::NONE.with(*scope)), *kind).is_ok();
+                assert_eq!(may_hear, is_permitted || !kind.is_hidden_in_log(), "{kind:?} {scope:?}");
             }
             let is_exported =
                 |needed| ExportedResource::ALL.iter().any(|resource| resource.read_scope() == needed);
