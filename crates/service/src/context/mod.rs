@@ -9,6 +9,7 @@ pub(crate) mod counts;
 pub(crate) mod discovery;
 pub(crate) mod erasing;
 pub mod error;
+pub mod exchange_turns;
 pub(crate) mod expand;
 pub(crate) mod export_permits;
 pub(crate) mod external_ids;

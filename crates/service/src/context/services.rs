@@ -28,6 +28,7 @@ use crate::context::clocks::Clocks;
 use crate::context::commit_health::CommitHealth;
 use crate::context::discovery::Discoveries;
 use crate::context::error::Error;
+use crate::context::exchange_turns::ExchangeTurns;
 use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
 use crate::context::keyed_locks::KeyedLocks;
@@ -142,6 +143,8 @@ pub struct Services {
     pub webhook_transport: Arc<dyn WebhookTransport>,
     /// Access to identity providers and to the DNS records of domains. A command has none.
     pub identity_transport: Arc<dyn IdentityTransport>,
+    /// Turns of the requests that exchange codes of sign-ins.
+    pub(crate) exchange_turns: ExchangeTurns,
     /// Resolves API keys to callers; caches records for under a second.
     pub auth: Authenticator,
     /// Caches of bearer tokens and of the keys of their providers.
@@ -200,6 +203,7 @@ impl Services {
             store,
             clock,
             ids,
+            exchange_turns: ExchangeTurns::default(),
             vault,
             webhook_transport,
             identity_transport: Arc::new(NoProviders),
