@@ -44,6 +44,7 @@ pub(crate) mod sessions;
 pub mod tenant_sizes;
 pub mod tokens;
 pub mod twins;
+pub mod upload_turns;
 pub mod vault;
 pub(crate) mod visible;
 pub(crate) mod webhook_secrets;

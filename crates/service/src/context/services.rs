@@ -39,6 +39,7 @@ use crate::context::scim_log::ScimLog;
 use crate::context::search_index::SearchIndex;
 use crate::context::tenant_sizes::TenantSizes;
 use crate::context::tokens::cache::Tokens;
+use crate::context::upload_turns::UploadTurns;
 use crate::context::vault::Vault;
 
 /// Maximum attempts of a change whose commits lose against concurrent changes. Retries are safe, because
@@ -122,13 +123,6 @@ impl ServiceSettings {
     }
 }
 
-/// Maximum number of uploads of many people that run at the same time in a process. Each holds up to 32 MiB of stored
-/// people.
-const LARGE_UPLOADS: usize = 4;
-/// Maximum number of uploads of many people that one organization runs at the same time in a process. More uploads of
-/// the same people would overtake each other for seconds.
-const UPLOADS_OF_AN_ORGANIZATION: usize = 2;
-
 /// The store, the clocks, the vault and the other parts that a use case needs in addition to its request.
 pub struct Services {
     /// Store of all persistent data.
@@ -143,14 +137,14 @@ pub struct Services {
     pub webhook_transport: Arc<dyn WebhookTransport>,
     /// Access to identity providers and to the DNS records of domains. A command has none.
     pub identity_transport: Arc<dyn IdentityTransport>,
-    /// Turns of the requests that exchange codes of sign-ins.
-    pub(crate) exchange_turns: ExchangeTurns,
     /// Resolves API keys to callers; caches records for under a second.
     pub auth: Authenticator,
     /// Caches of bearer tokens and of the keys of their providers.
     pub tokens: Tokens,
     /// Discovery documents of identity providers.
     pub(crate) discoveries: Discoveries,
+    /// Turns of the requests that exchange codes of sign-ins.
+    pub(crate) exchange_turns: ExchangeTurns,
     /// Counters of answered requests that are not in the store yet.
     pub request_counters: RequestCounters,
     /// SCIM requests that are not in the log of their connector yet.
@@ -176,8 +170,8 @@ pub struct Services {
     /// Turns of requests with large bodies. They are separate from those of `large_work`, because such a request keeps
     /// its turn while its use case takes turns of `large_work`.
     pub large_bodies: LargeWork,
-    /// Turns of uploads of many people. Each such upload holds the stored people of its file in memory.
-    pub uploads: LargeWork,
+    /// Turns of uploads of people. Each upload holds the stored people of its file in memory.
+    pub uploads: UploadTurns,
     /// Permits of the running exports.
     pub(crate) export_permits: ExportPermits,
     move_locks: KeyedLocks,
@@ -203,13 +197,13 @@ impl Services {
             store,
             clock,
             ids,
-            exchange_turns: ExchangeTurns::default(),
             vault,
             webhook_transport,
             identity_transport: Arc::new(NoProviders),
             auth,
             tokens: Tokens::new(),
             discoveries: Discoveries::default(),
+            exchange_turns: ExchangeTurns::default(),
             request_counters: RequestCounters::default(),
             scim_log: ScimLog::default(),
             limits,
@@ -222,7 +216,7 @@ impl Services {
             tenant_sizes: TenantSizes::default(),
             large_work: LargeWork::default(),
             large_bodies: LargeWork::default(),
-            uploads: LargeWork::with_share(LARGE_UPLOADS, UPLOADS_OF_AN_ORGANIZATION),
+            uploads: UploadTurns::default(),
             export_permits: ExportPermits::default(),
             move_locks: KeyedLocks::default(),
             submission_locks: KeyedLocks::default(),

@@ -38,10 +38,6 @@ pub const PIECE: usize = 150;
 /// Size of the people, as bytes of JSON, after which a commit takes no more rows. A commit writes each person several
 /// times: as a row, in events and in the audit log.
 const COMMIT_BYTES: usize = 1024 * 1024;
-/// Maximum number of rows of an upload that takes no turn of large uploads.
-const SMALL_ROWS: usize = 100;
-/// Maximum size of a file that is read without a turn of large uploads, in bytes.
-const SMALL_BYTES: usize = 64 * 1024;
 /// Number of consecutive lost commits after which the upload is given up. Saved pieces stay, and sending the
 /// file again continues from there.
 const STALLS: usize = 8;
@@ -68,13 +64,10 @@ pub async fn upsert(
         return Ok(reply);
     }
     let request = params.parse(UploadRequest::read)?;
-    let (ignored, bytes) = (request.ignore_columns, body.len());
-    // A large file waits for a turn, which bounds memory and threads: a parsed file takes some five times its bytes,
-    // the stored people of its rows take up to 32 MiB, and work in pieces holds a thread.
-    let mut turn = None;
-    if bytes > SMALL_BYTES {
-        turn = Some(services.uploads.turn(context.caller.tenant).await?);
-    }
+    let ignored = request.ignore_columns;
+    // A file of some size waits for a turn, which bounds memory and threads: a parsed file takes some five times its
+    // bytes, the stored people of its rows take up to 32 MiB, and work in pieces holds a thread.
+    let turn = services.uploads.turn(context.caller.tenant, &body).await?;
     let read = move |progress: &mut csv::CellCounter<'_>| {
         let mut file = File::read_in_pieces(&body, progress)?;
         file.ignore_columns(&ignored).map_err(CsvFileError::Invalid)?;
@@ -93,9 +86,6 @@ pub async fn upsert(
         context.caller.require_admin(AdminContext::Settings)?;
     }
     context.authorize()?;
-    if turn.is_none() && file.row_count() > SMALL_ROWS {
-        turn = Some(services.uploads.turn(context.caller.tenant).await?);
-    }
     let connector = connector(services, context, request.connector.as_deref()).await?;
     let settings = UploadSettings {
         is_large: turn.is_some(),
