@@ -19,7 +19,7 @@ use candor_domain::people::Connector;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_people_csv::{
-    self as csv, CsvFileError, File, Plan, Report, RowOutcome, UploadRequest, UploadRowError,
+    self as csv, CsvFileError, File, Plan, PlanDisplay, Report, RowOutcome, UploadRequest, UploadRowError,
 };
 use candor_port_storage::StorageExt;
 use tokio::sync::OwnedMutexGuard;
@@ -27,6 +27,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::change::commit::{SavedPiece, too_wide};
 use crate::context::error::Error;
+use crate::context::list::MAX_PAGE_BYTES;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
@@ -230,9 +231,12 @@ impl<'a> Upload<'a> {
         let settings = Arc::clone(&self.asked);
         let body = self.run(move |progress| {
             let UploadSettings { file, shows_stored, .. } = &*settings;
-            let rows = plan.rows(file, &loaded.known, &settings.options(now), names, *shows_stored, progress);
             let report = Report::from_outcomes(file, plan.outcomes.iter()).with_warnings(&plan.warnings);
-            let report = Report { plan: Some(rows.map_err(|error| refused_later(&error))?), ..report };
+            let max_bytes = MAX_PAGE_BYTES.saturating_sub(csv::json_bytes(&report));
+            let display = PlanDisplay { names, shows_stored: *shows_stored, max_bytes };
+            let rows = plan.rows(file, &loaded.known, &settings.options(now), display, progress);
+            let (rows, plan_has_more) = rows.map_err(|error| refused_later(&error))?;
+            let report = Report { plan: Some(rows), plan_has_more, ..report };
             work::render(&report, progress)
         });
         Ok(Reply::ok(body.await??, None))
