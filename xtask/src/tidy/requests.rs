@@ -128,8 +128,9 @@ impl Request {
             return Some(format!("{method} /{path} is no operation of {DOCUMENT}, name an operation that it has"));
         };
         let parameter_lists = [&item["parameters"], &item[method.to_lowercase()]["parameters"]];
-        let listed = parameter_lists.into_iter().filter_map(Value::as_array).flatten();
-        let known_parameters: Vec<&Value> = listed.map(|one| resolve_reference(one, document)).collect();
+        let listed_parameters = parameter_lists.into_iter().filter_map(Value::as_array).flatten();
+        let known_parameters: Vec<&Value> =
+            listed_parameters.map(|one| resolve_reference(one, document)).collect();
         let has = |name: &str| {
             let is_custom = name.starts_with("filter[custom_fields.");
             known_parameters.iter().any(|one| one["name"] == name || (is_custom && one["style"] == "deepObject"))

@@ -180,22 +180,28 @@ async fn bodies_of_many_values_wait_within_the_room_of_their_key() {
     }
 }
 
+/// Creates 46 people of 4.5 KB each.
+async fn make_people(world: &TestApi) -> Vec<String> {
+    let fields: serde_json::Map<_, _> =
+        (0..32).map(|number| (format!("field{number}"), json!("x".repeat(140)))).collect();
+    let mut people = vec![];
+    for number in 0..46 {
+        let person = json!({
+            "email": format!("reader{number}@example.com"), "first_name": "Ada", "last_name": "Moreau",
+            "custom_fields": fields,
+        });
+        people.push(world.made("/v1/employees", person).await);
+    }
+    people
+}
+
 #[tokio::test]
 async fn large_read_of_a_body_ends_before_later_bodies_begin() {
     const BODIES: usize = 40;
     for shared in every_store().await {
         let (world, what) = (&shared.world, shared.name);
-        let fields: serde_json::Map<_, _> =
-            (0..32).map(|number| (format!("field{number}"), json!("x".repeat(140)))).collect();
-        let mut people = vec![];
-        for number in 0..46 {
-            let person = json!({
-                "email": format!("reader{number}@example.com"), "first_name": "Ada", "last_name": "Moreau",
-                "custom_fields": fields,
-            });
-            people.push(world.made("/v1/employees", person).await);
-        }
-        // The decision reads 200 KB of people. The blanks make the bodies large.
+        let people = make_people(world).await;
+        // The decision reads these people. The blanks make the bodies large.
         let assignment = json!({
             "employee_id": people[0], "requester_id": people[0], "reviewer_ids": people[1..], "title": "t",
         });

@@ -121,9 +121,9 @@ mod tests {
         let others = [begin(1, &medium), begin(2, &medium), begin(4, &medium)];
         let held_turns: Vec<_> = others.into_iter().filter_map(FutureExt::now_or_never).collect();
         assert_eq!(held_turns.len(), UPLOADS - 1);
-        let mut queued = [1, 1, 1, 2, 2, 2, 5].map(|number| Box::pin(begin(number, &medium)));
-        assert!(queued.iter_mut().all(|turn| turn.as_mut().now_or_never().is_none()));
+        let mut queued_turns = [1, 1, 1, 2, 2, 2, 5].map(|number| Box::pin(begin(number, &medium)));
+        assert!(queued_turns.iter_mut().all(|turn| turn.as_mut().now_or_never().is_none()));
         drop(medium_turn);
-        assert!(queued[6].as_mut().now_or_never().is_some(), "the only organization without a turn");
+        assert!(queued_turns[6].as_mut().now_or_never().is_some(), "the only organization without a turn");
     }
 }

@@ -135,8 +135,8 @@ fn another_mailbox_sets_the_time_that_its_audit_entry_has() {
         (r#"{"job_title":"Lead"}"#, false),
     ] {
         let decision = person.update(&patch(body, &person), &References::default(), NOW).unwrap().unwrap();
-        let wanted = if is_other { decision.state.updated_at } else { first_change };
-        assert_eq!(decision.state.address_changed_at, Some(wanted), "{body}");
+        let expected_time = if is_other { decision.state.updated_at } else { first_change };
+        assert_eq!(decision.state.address_changed_at, Some(expected_time), "{body}");
         let id = AuditId::from_bytes([1; 16]);
         let entry = decision.audit.into_entry(id, NOW, Actor::system("test"), None, Origin::default());
         assert_eq!(entry.changes_sign_in_address(), is_other, "{body}");

@@ -127,16 +127,21 @@ async fn cookie_names_the_organization_after_a_sign_in() {
         let world = &shared.world;
         let stage = Stage::begin(world, json!({})).await;
         let (address, cookie) = stage.sign_in(world, json!({})).await;
-        let exchanged = exchange(world, &address, &cookie).await;
-        let new_cookie = exchanged.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        let exchange_response = exchange(world, &address, &cookie).await;
+        let new_cookie = exchange_response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
         assert_ne!(new_cookie, cookie, "{}", shared.name);
         // The new cookie is that of the same browser, which needs it once.
         let begun_sign_in = begin(world, json!({"email": EMAIL}), Some(&cookie)).await;
         grant(world, &begun_sign_in, &json!({}));
         let params = [("state", begun_sign_in.query["state"].as_str()), ("code", "c0de")];
         let address = stage.come_back(world, &params, &new_cookie).await;
-        let exchanged = exchange(world, &address, &new_cookie).await;
-        assert_eq!((exchanged.status, exchanged.header("set-cookie")), (200, None), "{}", shared.name);
+        let exchange_response = exchange(world, &address, &new_cookie).await;
+        assert_eq!(
+            (exchange_response.status, exchange_response.header("set-cookie")),
+            (200, None),
+            "{}",
+            shared.name
+        );
     }
 }
 

@@ -65,13 +65,13 @@ pub async fn upsert(
         return Ok(reply);
     }
     let request = params.parse(UploadRequest::read)?;
-    let ignored = request.ignore_columns;
+    let ignored_columns = request.ignore_columns;
     // A file of some size waits for a turn, which bounds memory and threads: a parsed file takes some five times its
     // bytes, the stored people of its rows take up to 32 MiB, and work in pieces holds a thread.
     let turn = services.uploads.turn(context.caller.tenant, &body).await?;
     let read = move |progress: &mut csv::CellCounter<'_>| {
         let mut file = File::read_in_pieces(&body, progress)?;
-        file.ignore_columns(&ignored).map_err(CsvFileError::Invalid)?;
+        file.ignore_columns(&ignored_columns).map_err(CsvFileError::Invalid)?;
         Ok(file)
     };
     let file = match work::run(services, context, turn.is_some(), read).await? {
