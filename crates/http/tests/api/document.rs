@@ -170,7 +170,7 @@ fn keyed_filters(node: &Value) -> BTreeSet<&str> {
     let parts: Vec<_> = match node {
         Value::Object(members) => members.values().collect(),
         Value::Array(items) => items.iter().collect(),
-        _ => vec![],
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => vec![],
     };
     parts.into_iter().flat_map(keyed_filters).chain(prefix).collect()
 }
