@@ -11,15 +11,15 @@ pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 /// Returns the folder of the workspace's manifest. Without cargo, which sets the variable, or if the folder of the variable
 /// is gone, it is the workspace that contains the current folder. The folder of the compilation may be that of another checkout.
 pub(crate) fn root() -> PathBuf {
-    find_root(env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from), env::current_dir().unwrap_or_default())
+    find_root(env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from), &env::current_dir().unwrap_or_default())
 }
 
-fn find_root(manifest: Option<PathBuf>, current: PathBuf) -> PathBuf {
+fn find_root(manifest: Option<PathBuf>, current: &Path) -> PathBuf {
     if let Some(workspace) = manifest.filter(|folder| folder.is_dir()).as_deref().and_then(Path::parent) {
         return workspace.to_path_buf();
     }
     let workspace = current.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file());
-    workspace.unwrap_or(&current).to_path_buf()
+    workspace.unwrap_or(current).to_path_buf()
 }
 
 /// Variable with the program that compiles the crates of the workspace in place of rustc.
@@ -95,7 +95,7 @@ mod tests {
         let workspace = folder.parent().unwrap().to_path_buf();
         for (manifest, current) in [(Some(folder.clone()), env::temp_dir()), (Some("/gone/xtask".into()), folder)]
         {
-            assert_eq!(find_root(manifest, current), workspace);
+            assert_eq!(find_root(manifest, &current), workspace);
         }
     }
 }
