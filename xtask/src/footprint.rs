@@ -164,7 +164,7 @@ fn measure_service(binary: &Path, folder: &Path, url: Option<&str>) -> Outcome<(
     let mut migrate = program(binary, &["migrate"]);
     output(migrate.envs(settings.iter().copied()))?;
     let start = Instant::now();
-    let service = Service::serve(binary, &settings)?;
+    let service = Service::start(binary, "serve", &settings)?;
     let ready = start.elapsed().as_secs_f64();
     let key = service.key()?;
     for _ in 0..REQUESTS {

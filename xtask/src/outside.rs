@@ -97,7 +97,7 @@ impl Check {
 
     fn run_script(&self, mut script: Command, target: &Path) -> Outcome {
         test::build_everything()?;
-        let service = Service::start(&target.join("debug/candor"), self.settings)?;
+        let service = Service::start(&target.join("debug/candor"), "dev", self.settings)?;
         let result = service.key().and_then(|key| {
             script.env("CANDOR_URL", service.url("")).env("CANDOR_API_KEY", key.secret).env("KEY_ID", key.id);
             script.env("TARGET", target).env("SCRATCH", service.folder());

@@ -8,15 +8,18 @@ use std::process::{Command, Stdio};
 /// Result of a command of this program. The error is one line for the person at the terminal.
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// Returns the folder of the workspace's manifest. Without cargo, which sets the variable, it is the workspace that
-/// contains the current folder. The folder of the compilation may be that of another checkout, or be gone.
+/// Returns the folder of the workspace's manifest. Without cargo, which sets the variable, or if the folder of the variable
+/// is gone, it is the workspace that contains the current folder. The folder of the compilation may be that of another checkout.
 pub(crate) fn root() -> PathBuf {
-    if let Some(manifest) = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from) {
-        return manifest.parent().map_or_else(|| manifest.clone(), Path::to_path_buf);
+    find_root(env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from), &env::current_dir().unwrap_or_default())
+}
+
+fn find_root(manifest: Option<PathBuf>, current: &Path) -> PathBuf {
+    if let Some(workspace) = manifest.filter(|folder| folder.is_dir()).as_deref().and_then(Path::parent) {
+        return workspace.to_path_buf();
     }
-    let current = env::current_dir().unwrap_or_default();
     let workspace = current.ancestors().find(|folder| folder.join("xtask/Cargo.toml").is_file());
-    workspace.unwrap_or(&current).to_path_buf()
+    workspace.unwrap_or(current).to_path_buf()
 }
 
 /// Variable with the program that compiles the crates of the workspace in place of rustc.
@@ -61,10 +64,8 @@ pub(crate) fn run(command: &mut Command) -> Outcome {
 
 /// Runs a command to its end and returns its standard output. Its standard error goes to that of this program.
 pub(crate) fn output(command: &mut Command) -> Outcome<String> {
-    let output = command
-        .stderr(Stdio::inherit())
-        .output()
-        .map_err(|error| format!("cannot run {}: {error}", words(command)))?;
+    let result = command.stderr(Stdio::inherit()).output();
+    let output = result.map_err(|error| format!("cannot run {}: {error}", words(command)))?;
     if !output.status.success() {
         return Err(format!("`{}` failed ({})", words(command), output.status).into());
     }
@@ -73,12 +74,8 @@ pub(crate) fn output(command: &mut Command) -> Outcome<String> {
 
 /// Returns `true` if a program exists and succeeds. Prints nothing.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success())
+    let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
 }
 
 /// Returns the command line, without the folder of the program.
@@ -86,4 +83,19 @@ fn words(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
     let all = std::iter::once(name).chain(command.get_args());
     all.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_ignores_a_manifest_folder_that_is_gone() {
+        let folder = env::current_dir().unwrap();
+        let workspace = folder.parent().unwrap().to_path_buf();
+        for (manifest, current) in [(Some(folder.clone()), env::temp_dir()), (Some("/gone/xtask".into()), folder)]
+        {
+            assert_eq!(find_root(manifest, &current), workspace);
+        }
+    }
 }

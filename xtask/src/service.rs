@@ -26,17 +26,8 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// Starts `candor dev` with these settings and waits until it is ready.
-    pub(crate) fn start(binary: &Path, settings: &[(&str, &str)]) -> Outcome<Self> {
-        Self::execute_and_wait(binary, "dev", settings)
-    }
-
-    /// Starts `candor serve` with these settings and waits until it is ready. The database is migrated already.
-    pub(crate) fn serve(binary: &Path, settings: &[(&str, &str)]) -> Outcome<Self> {
-        Self::execute_and_wait(binary, "serve", settings)
-    }
-
-    fn execute_and_wait(binary: &Path, subcommand: &str, settings: &[(&str, &str)]) -> Outcome<Self> {
+    /// Starts `candor dev` or, on a migrated database, `candor serve` with these settings and waits until it is ready.
+    pub(crate) fn start(binary: &Path, subcommand: &str, settings: &[(&str, &str)]) -> Outcome<Self> {
         let folder = env::temp_dir().join(format!("candor-xtask-{}", std::process::id()));
         fs::create_dir(&folder)?;
         let address = free_address()?;

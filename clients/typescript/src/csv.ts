@@ -179,6 +179,7 @@ export function joined(parts: readonly Part[], answers: readonly CsvReport[], du
     data,
     ...(warnings.length > 0 && { warnings }),
     ...(answers.some((answer) => answer.plan !== undefined) && { plan: plan.sort(byRow) }),
+    ...(answers.some((answer) => answer.plan_has_more) && { plan_has_more: true }),
   };
 }
 

@@ -197,6 +197,7 @@ export const t = {
     ofSubscriptions: (/** @type {number} */ count) =>
       (count === 1 ? "of 1 subscription" : `of ${count} subscriptions`),
     others: (/** @type {number} */ count) => `and ${count} more`,
+    planEndsEarly: "The service has shown the changes of some rows only. A smaller file shows all of them.",
     othersAtLeast: (/** @type {number} */ count) => `and at least ${count} more`,
     used: (/** @type {string} */ part, /** @type {string} */ whole) => `${part} of ${whole}`,
     most: (/** @type {string} */ whole) => `at most ${whole} a minute`,

@@ -29,11 +29,11 @@ pub use names::PersonNames;
 pub use parts::FailedRows;
 pub use plan::{Plan, PlanOptions, plan, plan_in_pieces};
 pub use read::{CsvFileError, CsvRow, File, too_many_bytes, too_much_stored};
-pub use report::{Action, Counts, PlannedRow, Report, RowError, RowOutcome, Warning};
+pub use report::{Action, Counts, PlannedRow, Report, RowError, RowOutcome, Warning, json_bytes};
 pub use row_cells::CellCounter;
 pub use row_problem::{OtherCode, RowCode, RowProblem, UploadRowError};
 pub use split::{Part, Split, split};
-pub use steps::PlannedStep;
+pub use steps::{PlanDisplay, PlannedStep};
 
 use std::collections::{BTreeSet, HashMap};
 

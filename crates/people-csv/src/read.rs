@@ -163,12 +163,6 @@ impl File {
         index.is_some_and(|index| index < usize::from(row.width) && row.cell_at(index).is_none())
     }
 
-    /// Returns the number of rows.
-    #[must_use]
-    pub const fn row_count(&self) -> usize {
-        self.rows.len()
-    }
-
     /// Returns the external id of a row.
     pub(super) fn external_id<'a>(&self, row: &'a CsvRow) -> Option<&'a str> {
         self.cell(row, &Column::EXTERNAL_ID).map(str::trim).filter(|id| !id.is_empty())

@@ -1,6 +1,7 @@
 //! The response to an upload: the outcome of each row (§4.3, decisions E1, E2, E9).
 
 use std::collections::BTreeMap;
+use std::io;
 
 use candor_domain::fields::StringEnum;
 use candor_domain::people::Employee;
@@ -90,6 +91,10 @@ pub struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<PlannedRow>")]
     pub plan: Option<Vec<PlannedRow>>,
+    /// `true` if `plan` ends before the last row of the file, because the response would be larger than about 8 MB. A
+    /// smaller file shows the rest. Absent otherwise.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub plan_has_more: bool,
 }
 
 /// Counters of outcomes. With the errors they sum to the number of rows (decision E1).
@@ -249,8 +254,30 @@ impl Report {
                 }
             }
         }
-        Self { data, warnings: file.unknown.iter().map(Warning::new).collect(), plan: None }
+        Self { data, warnings: file.unknown.iter().map(Warning::new).collect(), plan: None, plan_has_more: false }
     }
+}
+
+/// Returns the size of a value as JSON, in bytes.
+#[must_use]
+pub fn json_bytes(value: &impl Serialize) -> usize {
+    struct Counter(usize);
+
+    impl io::Write for Counter {
+        fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+            self.0 += part.len();
+            Ok(part.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    let mut counter = Counter(0);
+    let result = serde_json::to_writer(&mut counter, value);
+    debug_assert!(result.is_ok(), "a report has a JSON form");
+    counter.0
 }
 
 /// Name of the source of a person in a plan. It is no column of a file.

@@ -23,6 +23,17 @@ pub struct PlannedStep {
     pub(super) wanted: ResolvedReferences,
 }
 
+/// Form in which a plan is shown.
+#[derive(Debug)]
+pub struct PlanDisplay {
+    /// Names of stored people and departments that [`StoredRows`] lacks.
+    pub names: PersonNames,
+    /// `false` to leave out stored values, because a write scope alone does not permit reading (decision B3).
+    pub shows_stored: bool,
+    /// Maximum size of the rows as JSON, in bytes.
+    pub max_bytes: usize,
+}
+
 impl Plan {
     /// Returns the decisions of a step, in order. The last one has the final state. With the arguments of the
     /// plan, these are the decisions of the plan.
@@ -41,9 +52,8 @@ impl Plan {
         judge.decide(row, step.id, person_before, step.wanted)
     }
 
-    /// Returns the planned change of each row, and reports the work on each row to `progress`, in cells. `names`
-    /// has the names of stored people and departments that `known` lacks. Stored values are left out unless
-    /// `shows_stored`, because a write scope alone does not permit reading (decision B3).
+    /// Returns the planned change of each row, and reports the work on each row to `progress`, in cells. The second value
+    /// is `true` if the rows end early, at the size of the display.
     ///
     /// # Errors
     /// The errors of [`Plan::decisions`].
@@ -52,10 +62,9 @@ impl Plan {
         file: &File,
         known: &StoredRows,
         options: &PlanOptions<'_>,
-        mut names: PersonNames,
-        shows_stored: bool,
+        PlanDisplay { mut names, shows_stored, max_bytes }: PlanDisplay,
         progress: &mut CellCounter<'_>,
-    ) -> Result<Vec<PlannedRow>, UploadRowError> {
+    ) -> Result<(Vec<PlannedRow>, bool), UploadRowError> {
         names.people.extend(known.people.iter().map(|person| (person.id, person.email.clone())));
         let is_other = |step: &PlannedStep, email: &str| {
             step.before.is_none_or(|at| known.people.get(at).is_none_or(|person| !person.has_mailbox(email)))
@@ -76,16 +85,26 @@ impl Plan {
                 state_after.map(|state_after| report::changes(person_before, state_after, &names, shows_stored));
             Ok::<_, UploadRowError>(changes.unwrap_or_default())
         };
-        let plan_row = |(at, row): (usize, &CsvRow)| {
+        let mut plan_row = |(at, row): (usize, &CsvRow)| {
             let person = steps.get(&at).and_then(|step| known.people.get(step.before?));
             progress(file.row_cells(row) + person.map_or(0, |person| person.custom_fields.0.len()));
-            Ok(PlannedRow {
+            Ok::<_, UploadRowError>(PlannedRow {
                 row_number: row.number,
                 email: row.email.clone(),
                 action: self.outcomes.get(at).unwrap_or(&RowOutcome::Unchanged).action(),
                 changes: steps.get(&at).map(changes).transpose()?.unwrap_or_default(),
             })
         };
-        file.rows.iter().enumerate().map(plan_row).collect()
+        let (mut planned_rows, mut bytes) = (vec![], 0);
+        for row in file.rows.iter().enumerate() {
+            let planned_row = plan_row(row)?;
+            // Rows are separated by commas.
+            bytes += report::json_bytes(&planned_row) + 1;
+            if bytes > max_bytes {
+                return Ok((planned_rows, true));
+            }
+            planned_rows.push(planned_row);
+        }
+        Ok((planned_rows, false))
     }
 }

@@ -44,7 +44,7 @@ pub async fn rewrite_erased(
 ) -> Result<Vec<&'static str>, SchemaError> {
     let connection = open_locked(options).await?;
     execute(&connection, "SET lock_timeout = '10s'").await?;
-    for table in REWRITTEN {
+    for table in REWRITTEN.iter() {
         begin(table);
         execute(&connection, &format!("VACUUM FULL {table}")).await?;
     }

@@ -97,6 +97,7 @@ impl Fixtures {
             updated_at: at,
             deactivated_at: None,
             returned_at: None,
+            address_changed_at: None,
             hold: None,
             hold_changes: 0,
             erased_at: None,

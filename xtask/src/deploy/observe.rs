@@ -91,7 +91,7 @@ fn queries(dashboard: &Value) -> Vec<String> {
 /// Checks that the program's metrics are well-formed, and contain every metric of the process that an alert uses.
 pub(super) fn exposition(machine: &Machine) -> Outcome<CheckResult> {
     let Some(promtool) = tools::promtool(machine) else { return no_promtool() };
-    let service = Service::start(&machine.binary, &[])?;
+    let service = Service::start(&machine.binary, "dev", &[])?;
     service.key()?;
     let text = service.get("/metrics", None)?;
     let file = machine.scratch.join("metrics.txt");

@@ -71,7 +71,7 @@ fn install_npm(files: &[PathBuf], project: &Path) -> Outcome<PathBuf> {
 
 /// Starts `candor dev` with this program, sends `GET /v1/me` with a new key, and stops the service with a signal.
 fn start(package: &str, program: &Path) -> Outcome {
-    let service = Service::start(program, &[]).map_err(|problem| format!("{package}: {problem}"))?;
+    let service = Service::start(program, "dev", &[]).map_err(|problem| format!("{package}: {problem}"))?;
     let result = service.key().and_then(|key| service.get("/v1/me", Some(&key)));
     let log = service.end_of_log();
     service.stop().and(result).map_err(|problem| format!("{package}: {problem}; the end of the log:\n{log}"))?;

@@ -3,7 +3,7 @@
 use super::SourceFile;
 use std::collections::{BTreeMap, BTreeSet};
 use syn::visit::{self, Visit};
-use syn::{Attribute, ItemFn, ItemImpl, ItemMod, ItemUse, Path, UseTree, Visibility};
+use syn::{Attribute, Ident, ItemFn, ItemImpl, ItemMod, ItemUse, Path, UseTree, Visibility};
 
 /// Path of a module from the root of its crate, one name for each level.
 pub(super) type ModulePath = Vec<String>;
@@ -169,20 +169,15 @@ fn flatten(tree: &UseTree, above: &mut Vec<String>, leaves: &mut Vec<(Vec<String
         UseTree::Name(name) if name.ident == "self" => {
             leaves.push((above.clone(), above.last().cloned().unwrap_or_default()));
         }
-        UseTree::Name(name) => {
-            let name = name.ident.to_string();
-            leaves.push((path_to(above, &name), name));
-        }
-        UseTree::Rename(name) => {
-            leaves.push((path_to(above, &name.ident.to_string()), name.rename.to_string()));
-        }
+        UseTree::Name(name) => leaves.push((path_to(above, &name.ident), name.ident.to_string())),
+        UseTree::Rename(name) => leaves.push((path_to(above, &name.ident), name.rename.to_string())),
         UseTree::Glob(_) => leaves.push((above.clone(), "*".to_owned())),
         UseTree::Group(group) => group.items.iter().for_each(|tree| flatten(tree, above, leaves)),
     }
 }
 
-fn path_to(above: &[String], name: &str) -> Vec<String> {
-    above.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
+fn path_to(above: &[String], name: &Ident) -> Vec<String> {
+    above.iter().cloned().chain([name.to_string()]).collect()
 }
 
 #[cfg(test)]

@@ -128,12 +128,9 @@ impl Request {
             return Some(format!("{method} /{path} is no operation of {DOCUMENT}, name an operation that it has"));
         };
         let parameter_lists = [&item["parameters"], &item[method.to_lowercase()]["parameters"]];
-        let known_parameters: Vec<&Value> = parameter_lists
-            .into_iter()
-            .filter_map(Value::as_array)
-            .flatten()
-            .map(|one| resolve_reference(one, document))
-            .collect();
+        let listed_parameters = parameter_lists.into_iter().filter_map(Value::as_array).flatten();
+        let known_parameters: Vec<&Value> =
+            listed_parameters.map(|one| resolve_reference(one, document)).collect();
         let has = |name: &str| {
             let is_custom = name.starts_with("filter[custom_fields.");
             known_parameters.iter().any(|one| one["name"] == name || (is_custom && one["style"] == "deepObject"))
@@ -155,11 +152,8 @@ fn matches(template: &str, path: &str) -> bool {
     let template: Vec<_> = template.trim_matches('/').split('/').collect();
     let path: Vec<_> = path.trim_matches('/').split('/').collect();
     let is_word = |text: &str| text.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c == '_');
-    template.len() == path.len()
-        && template
-            .iter()
-            .zip(path)
-            .all(|(part, given)| *part == given || (part.starts_with('{') && !is_word(given)))
+    let fits = |(part, given): (&&str, &str)| *part == given || (part.starts_with('{') && !is_word(given));
+    template.len() == path.len() && template.iter().zip(path).all(fits)
 }
 
 #[cfg(test)]

@@ -178,7 +178,7 @@ def joined(answers: Iterable[tuple[Part, types.CsvReport]], duplicates: int) -> 
     plan: list[dict[str, Any]] = []
     warnings: list[dict[str, Any]] = []
     failed: dict[int, int] = {}
-    has_plan = False
+    has_plan = has_more = False
     for part, answer in answers:
         data = cast("dict[str, Any]", answer["data"])
         for name in counts:
@@ -189,6 +189,7 @@ def joined(answers: Iterable[tuple[Part, types.CsvReport]], duplicates: int) -> 
             failed[renewed["row_number"]] = renewed.get("caused_by_row") or renewed["row_number"]
             errors.append(renewed)
         has_plan |= "plan" in answer
+        has_more |= answer.get("plan_has_more", False)
         for row in cast("list[dict[str, Any]]", answer.get("plan") or []):
             plan.append({**row, "row_number": part.number(row["row_number"])})
         for warning in cast("list[dict[str, Any]]", answer.get("warnings") or []):
@@ -200,6 +201,8 @@ def joined(answers: Iterable[tuple[Part, types.CsvReport]], duplicates: int) -> 
         report["warnings"] = warnings
     if has_plan:
         report["plan"] = sorted(plan, key=_row_number)
+    if has_more:
+        report["plan_has_more"] = True
     return cast("types.CsvReport", report)
 
 

@@ -952,7 +952,9 @@ class Connector(TypedDict):
     """Result of the last upload. Null if there was none."""
 
     last_sync_message: str | None
-    """Reason why rows of the last upload were not applied. Null if all were."""
+    """Reason why rows of the last upload were not applied. Null if all were, and for keys that act for a
+    person who is no org admin.
+    """
 
     created_at: str
     """Time of creation, which never changes."""
@@ -1050,7 +1052,9 @@ class ConnectorDetails(TypedDict):
     """Result of the last upload. Null if there was none."""
 
     last_sync_message: str | None
-    """Reason why rows of the last upload were not applied. Null if all were."""
+    """Reason why rows of the last upload were not applied. Null if all were, and for keys that act for a
+    person who is no org admin.
+    """
 
     created_at: str
     """Time of creation, which never changes."""
@@ -1345,6 +1349,11 @@ class CsvReport(TypedDict):
 
     plan: NotRequired[list[CsvReportPlan]]
     """Effect that each row would have. Present with `dry_run=true`."""
+
+    plan_has_more: NotRequired[bool]
+    """`true` if `plan` ends before the last row of the file, because the response would be larger than
+    about 8 MB. A smaller file shows the rest. Absent otherwise.
+    """
 
     warnings: NotRequired[list[CsvReportWarning]]
     """Columns that were ignored because their names are unknown, and columns in which numbers or booleans

@@ -738,7 +738,10 @@ export interface Connector {
   last_sync_at: string | null;
   /** Result of the last upload. Null if there was none. */
   last_sync_status: Open<ConnectorSyncStatus> | null;
-  /** Reason why rows of the last upload were not applied. Null if all were. */
+  /**
+   * Reason why rows of the last upload were not applied. Null if all were, and for keys that act for a person
+   * who is no org admin.
+   */
   last_sync_message: string | null;
   /** Time of creation, which never changes. */
   created_at: string;
@@ -822,7 +825,10 @@ export interface ConnectorDetails {
   last_sync_at: string | null;
   /** Result of the last upload. Null if there was none. */
   last_sync_status: Open<ConnectorSyncStatus> | null;
-  /** Reason why rows of the last upload were not applied. Null if all were. */
+  /**
+   * Reason why rows of the last upload were not applied. Null if all were, and for keys that act for a person
+   * who is no org admin.
+   */
   last_sync_message: string | null;
   /** Time of creation, which never changes. */
   created_at: string;
@@ -1051,6 +1057,11 @@ export interface CsvReport {
   data: CsvReportData;
   /** Effect that each row would have. Present with `dry_run=true`. */
   plan?: Array<CsvReportPlan> | undefined;
+  /**
+   * `true` if `plan` ends before the last row of the file, because the response would be larger than about 8
+   * MB. A smaller file shows the rest. Absent otherwise.
+   */
+  plan_has_more?: boolean | undefined;
   /**
    * Columns that were ignored because their names are unknown, and columns in which numbers or booleans
    * become texts.

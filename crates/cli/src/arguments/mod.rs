@@ -48,8 +48,8 @@ Example:
                         profile.
 
 With --browser you sign in as yourself instead, with the account of your organization. The browser has to run on \
-                        this machine. Compare the code that it shows. The profile is then a session of yours, which \
-                        ends by itself, and which `candor logout` ends.
+                        this machine. Compare the code that it shows, and confirm your name before the session is stored. \
+                        The profile is then a session of yours, which ends by itself, and which `candor logout` ends.
 
 The exit status is that of `candor api`.
 

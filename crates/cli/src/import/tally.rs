@@ -56,6 +56,8 @@ pub(super) struct Tally {
     pub(super) errors: Vec<Value>,
     warnings: Vec<Value>,
     plan: Vec<Value>,
+    /// `true` if the plan of a part ends early.
+    plan_has_more: bool,
 }
 
 impl Tally {
@@ -97,6 +99,7 @@ impl Tally {
         }
         self.errors.append(&mut errors);
         self.plan.append(&mut plan);
+        self.plan_has_more |= response["plan_has_more"] == json!(true);
         self.errors.sort_by_key(|error| error["row_number"].as_u64());
         self.plan.sort_by_key(|plan| plan["row_number"].as_u64());
         for mut warning in take_rows(&mut response["warnings"]) {
@@ -169,6 +172,9 @@ impl Tally {
         }
         if dry_run {
             object["plan"] = json!(self.plan);
+            if self.plan_has_more {
+                object["plan_has_more"] = json!(true);
+            }
         }
         object
     }
@@ -193,6 +199,11 @@ impl Tally {
         }
         text.push_str(&self.parts_text(dry_run));
         text.push_str(&changes(&self.plan));
+        if self.plan_has_more {
+            text.push_str(
+                "The service has shown the changes of some rows only; a smaller file shows all of them.\n",
+            );
+        }
         text.push_str(&self.errors_text());
         text
     }

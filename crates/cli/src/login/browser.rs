@@ -7,9 +7,8 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal};
 use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base64::Engine;
@@ -27,6 +26,7 @@ use url::Url;
 
 use crate::error::CommandError;
 use crate::output::tell;
+use crate::private_file;
 use crate::remote::{Account, ApiKey, Profile, RemoteError};
 
 /// Time limit of a sign-in, the same as in the service.
@@ -41,6 +41,9 @@ const RANDOM_BYTES: usize = 32;
 const SHOWN_BYTES: usize = 4;
 /// Program that opens an address in the browser of the user.
 const OPENER: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+/// Name of the file that the opener gets, beside the profiles. A further sign-in replaces the file that an interrupted one
+/// has left.
+const OPENED_FILE: &str = "sign-in.html";
 /// Placeholder of the code before the sign-in. With it, the URL of the service is checked before the browser opens.
 const NO_CODE_YET: &str = "cdr_link_none";
 
@@ -53,24 +56,23 @@ struct Attempt {
     challenge: [u8; 32],
 }
 
-/// The page of this process that leads to the console. Its path is the only thing that the arguments of the opener tell:
-/// other users of the machine read arguments, and with the state they could sign in here as themselves.
-struct Opening {
-    path: String,
-    /// Address of the console that begins the sign-in.
-    address: String,
-    is_opened: AtomicBool,
-}
+/// The file that leads the browser to the console, until the sign-in ends. Other users of the machine read the arguments of
+/// the opener, and with the state they could sign in here as themselves. So the arguments have the path of the file alone,
+/// which only its owner can read.
+struct OpenedFile(PathBuf);
 
-/// Word of the refusal if the page was opened twice, by the browser and by another program.
-const OPENED_TWICE: &str = "opened_twice";
+impl Drop for OpenedFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
 
 /// Result of a sign-in, as the redirect brings it.
 #[derive(Debug, PartialEq, Eq)]
 enum SignInResult {
     /// The code, which the service exchanges for the session.
     Code(String),
-    /// The reason of a refusal: that of the service, or [`OPENED_TWICE`].
+    /// The reason of a refusal.
     Refusal(String),
 }
 
@@ -80,12 +82,16 @@ struct Exchange {
     key: String,
 }
 
-/// Signs a person in at the service, and returns the key of the session.
+/// Signs a person in at the service, and returns the key of the session. `folder` is that of the profiles.
 ///
 /// # Errors
 /// [`RemoteError`] if the URL is not usable, the sign-in is refused or takes too long, or the code is not exchanged;
 /// [`CommandError::Io`] if this machine has no free port.
-pub(super) async fn sign_in(url: &str, may_be_insecure: bool, agent: &str) -> Result<ApiKey, CommandError> {
+pub(super) async fn sign_in(
+    (url, may_be_insecure): (&str, bool),
+    agent: &str,
+    folder: &Path,
+) -> Result<ApiKey, CommandError> {
     let account = |key: &str| -> Result<Account, RemoteError> {
         let profile = Profile { url: url.to_owned(), key: ApiKey::parse(key)?, is_session: true };
         Ok(Account::new(profile, may_be_insecure))
@@ -95,9 +101,9 @@ pub(super) async fn sign_in(url: &str, may_be_insecure: bool, agent: &str) -> Re
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await;
     let listener = listener.map_err(CommandError::io("listen", "on 127.0.0.1"))?;
     let port = listener.local_addr().map_err(CommandError::io("listen", "on 127.0.0.1"))?.port();
-    let opening = Arc::new(Opening::new(attempt.address(url, port))?);
-    show(&opening, port, &attempt.shown_code());
-    let redirect = timeout(SIGN_IN_LIMIT, wait_for_redirect(&listener, &attempt.state, &opening)).await;
+    let opened_file = show(&attempt.address(url, port), &attempt.shown_code(), folder);
+    let redirect = timeout(SIGN_IN_LIMIT, wait_for_redirect(&listener, &attempt.state)).await;
+    drop(opened_file);
     let code = match redirect.map_err(|_| RemoteError::SignInTimeout)? {
         SignInResult::Code(code) => code,
         SignInResult::Refusal(reason) => return Err(RemoteError::SignInRefused(explain(&reason)).into()),
@@ -134,16 +140,18 @@ impl Attempt {
     }
 }
 
-impl Opening {
-    fn new(address: String) -> Result<Self, CommandError> {
-        Ok(Self { path: format!("/{}", create_random_text()?), address, is_opened: AtomicBool::new(false) })
-    }
-
-    /// Returns `true` if the request asks for this page.
-    fn is_asked(&self, head: &[u8]) -> bool {
-        let line = std::str::from_utf8(head).ok().and_then(|head| head.lines().next());
-        let target = line.and_then(|line| line.strip_prefix("GET ")).and_then(|rest| rest.split(' ').next());
-        target == Some(self.path.as_str())
+impl OpenedFile {
+    /// Writes the file into a folder. It leads to an address.
+    fn write(folder: &Path, address: &str) -> io::Result<Self> {
+        private_file::create_folder(folder)?;
+        let path = folder.join(OPENED_FILE);
+        let address = address.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+        let text = format!(
+            "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+             <meta http-equiv=\"refresh\" content=\"0;url={address}\">\n<a href=\"{address}\">Sign in</a>\n"
+        );
+        private_file::replace(&path, &text)?;
+        Ok(Self(path))
     }
 }
 
@@ -155,30 +163,32 @@ fn create_random_text() -> Result<String, CommandError> {
     Ok(URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// Prints the address, and opens it if a person is at the terminal.
-fn show(opening: &Opening, port: u16, code: &str) {
-    let Opening { address, path, .. } = opening;
+/// Prints the address, and opens it if a person is at the terminal. Returns the file that the browser reads.
+fn show(address: &str, code: &str, folder: &Path) -> Option<OpenedFile> {
     tell(format!(
         "Open this address in a browser on this computer:\n{address}\nGo on there only if the page shows the code {code}.\n"
     ));
-    if io::stderr().is_terminal() {
-        // Without the program, the person opens the address.
-        let mut opener = Command::new(OPENER);
-        let page = format!("http://127.0.0.1:{port}{path}");
-        let _ = opener.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+    if !io::stderr().is_terminal() {
+        return None;
     }
+    // Without the file or the program, the person opens the address.
+    let opened_file = OpenedFile::write(folder, address).ok()?;
+    let mut opener = Command::new(OPENER);
+    opener.arg(&opened_file.0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _ = opener.spawn();
+    Some(opened_file)
 }
 
 /// Waits for the redirect of this sign-in. Connections are served concurrently, because browsers open spare ones.
-async fn wait_for_redirect(listener: &TcpListener, state: &str, opening: &Arc<Opening>) -> SignInResult {
+async fn wait_for_redirect(listener: &TcpListener, state: &str) -> SignInResult {
     let (sender, mut responses) = mpsc::channel(1);
     loop {
         tokio::select! {
             Some(response) = responses.recv() => return response,
             accepted = listener.accept() => if let Ok((stream, _)) = accepted {
-                let (sender, state, opening) = (sender.clone(), state.to_owned(), Arc::clone(opening));
+                let (sender, state) = (sender.clone(), state.to_owned());
                 tokio::spawn(async move {
-                    if let Ok(Ok(Some(response))) = timeout(CONNECTION_LIMIT, serve(stream, &state, &opening)).await {
+                    if let Ok(Ok(Some(response))) = timeout(CONNECTION_LIMIT, serve(stream, &state)).await {
                         let _ = sender.try_send(response);
                     }
                 });
@@ -188,29 +198,19 @@ async fn wait_for_redirect(listener: &TcpListener, state: &str, opening: &Arc<Op
 }
 
 /// Answers one request. Returns the result of the sign-in if the request is its redirect.
-async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Result<Option<SignInResult>> {
+async fn serve(mut stream: TcpStream, state: &str) -> io::Result<Option<SignInResult>> {
     let mut head = vec![];
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         if head.len() > MAX_HEAD || stream.read_buf(&mut head).await? == 0 {
             return Ok(None);
         }
     }
-    let is_opening = opening.is_asked(&head);
-    let sign_in_result = if is_opening && opening.is_opened.swap(true, Ordering::SeqCst) {
-        Some(SignInResult::Refusal(OPENED_TWICE.to_owned()))
-    } else {
-        read_redirect(&head, state)
-    };
-    let mut location = String::new();
+    let sign_in_result = read_redirect(&head, state);
     let (status, text) = match &sign_in_result {
         Some(SignInResult::Code(_)) => {
             ("200 OK", "You are signed in. The command line goes on, and you can close this page.")
         }
         Some(SignInResult::Refusal(_)) => ("200 OK", "The sign-in was refused. The command line says why."),
-        None if is_opening => {
-            location = format!("Location: {}\r\n", opening.address);
-            ("303 See Other", "The sign-in begins on the next page.")
-        }
         None => (
             "404 Not Found",
             "This page belongs to another sign-in, or is no sign-in. Run the sign-in command again and use the page \
@@ -219,7 +219,7 @@ async fn serve(mut stream: TcpStream, state: &str, opening: &Opening) -> io::Res
     };
     let length = text.len();
     let response = format!(
-        "HTTP/1.1 {status}\r\n{location}Content-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nCache-Control: no-store\r\n\
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {length}\r\nCache-Control: no-store\r\n\
          Referrer-Policy: no-referrer\r\nConnection: close\r\n\r\n{text}"
     );
     stream.write_all(response.as_bytes()).await?;
@@ -251,9 +251,6 @@ fn explain(reason: &str) -> &'static str {
         "expired" => "the sign-in took too long, or went on in another browser; begin again",
         "not_linked" => {
             "the account leads to no active person of the organization; ask an admin to link the account"
-        }
-        OPENED_TWICE => {
-            "another program on this machine has opened the page; begin again, and open the printed address yourself"
         }
         _ => "the provider could not be reached, or its answer was not valid; try again in a few minutes",
     }
@@ -330,27 +327,26 @@ mod tests {
             drop(idle);
             (foreign, own)
         };
-        let opening = Arc::new(Opening::new("https://feedback.example.com/console/".to_owned()).unwrap());
-        let (response, (foreign, own)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
+        let (response, (foreign, own)) = tokio::join!(wait_for_redirect(&listener, STATE), client);
         assert_eq!(response, SignInResult::Code("cdr_link_own".to_owned()));
         assert!(foreign.starts_with("HTTP/1.1 404 ") && !foreign.contains("cdr_link"), "{foreign}");
         assert!(own.starts_with("HTTP/1.1 200 ") && own.contains("no-store"), "{own}");
     }
 
-    #[tokio::test]
-    async fn page_for_the_browser_leads_to_the_console_once() {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let address = "https://feedback.example.com/console/#command-line=1";
-        let opening = Arc::new(Opening::new(address.to_owned()).unwrap());
-        assert_eq!(opening.path.len(), 44, "random, and without the state");
-        let client = async { (ask(port, &opening.path).await, ask(port, &opening.path).await) };
-        let (response, (first, second)) = tokio::join!(wait_for_redirect(&listener, STATE, &opening), client);
-        assert!(
-            first.starts_with("HTTP/1.1 303 ") && first.contains(&format!("Location: {address}\r\n")),
-            "{first}"
-        );
-        assert!(!second.contains("Location"), "{second}");
-        assert_eq!(response, SignInResult::Refusal(OPENED_TWICE.to_owned()));
+    #[test]
+    fn file_for_the_browser_is_read_by_its_owner_alone() {
+        let folder = std::env::temp_dir().join(format!("candor-sign-in-{}", std::process::id()));
+        let address = "https://feedback.example.com/console/#command-line=1.a.b&\"<";
+        // The file of an interrupted sign-in is replaced.
+        std::mem::forget(OpenedFile::write(&folder, "https://former.example").unwrap());
+        let opened_file = OpenedFile::write(&folder, address).unwrap();
+        let path = opened_file.0.clone();
+        assert!(!private_file::grants(&path, 0o077) && private_file::open_to_others(&folder) == 0);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let escaped_address = "https://feedback.example.com/console/#command-line=1.a.b&amp;&quot;&lt;";
+        assert_eq!(text.matches(escaped_address).count(), 2, "{text}");
+        drop(opened_file);
+        assert!(!private_file::is_there(&path));
+        std::fs::remove_dir(&folder).unwrap();
     }
 }

@@ -2,7 +2,7 @@
 
 mod browser;
 
-use std::io::{self, IsTerminal};
+use std::io::{self, BufRead, IsTerminal};
 
 use candor_client::types::Me;
 use candor_client::{Method, StatusCode};
@@ -10,15 +10,20 @@ use serde_json::json;
 
 use crate::arguments::Login;
 use crate::error::CommandError;
-use crate::output::{Output, printable, table};
+use crate::output::{Output, printable, table, tell};
 use crate::remote::{Account, ApiKey, Profile, ProfileName, Profiles, RemoteError, variable};
 
 /// Name of the command in `User-Agent`.
 const AGENT: &str = "candor-login";
 const PROMPT: &str = "API key: ";
+/// Question before a session is stored. Another user of the machine may have answered in the browser.
+const QUESTION: &str = "Is this you, and your organization? Store the session? [y/N] ";
+/// Cause and remedy if the person does not say yes.
+const NOT_CONFIRMED: &str =
+    "you did not confirm the person, so the session is ended and not stored; begin again in your own browser";
 
 /// Reads a key, or signs the person in with the browser. Asks the service for the owner of the key, and stores the key.
-/// Nothing is stored if the service refuses the key.
+/// Nothing is stored if the service refuses the key, or if a person at the terminal does not confirm the session.
 ///
 /// # Errors
 /// [`RemoteError`] if the key is malformed, the sign-in is refused or the service does not accept the key;
@@ -29,7 +34,8 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError
     let url = login.url.trim_end_matches('/');
     let url = url.strip_suffix("/v1").unwrap_or(url).to_owned();
     let key = if login.browser {
-        browser::sign_in(&url, login.insecure, AGENT).await?
+        let folder = path.parent().unwrap_or(&path);
+        browser::sign_in((&url, login.insecure), AGENT, folder).await?
     } else {
         ApiKey::parse(&read_key()?)?
     };
@@ -38,6 +44,13 @@ pub(crate) async fn run(login: Login, output: Output) -> Result<(), CommandError
     let response = candor.request(Method::GET, "me").send().await;
     let me = response.and_then(|response| response.json::<Me>());
     let me = me.map_err(RemoteError::naming_request(format!("log in to {url}")))?.data;
+    if login.browser && io::stdin().is_terminal() && io::stderr().is_terminal() {
+        tell(format!("{}\n{QUESTION}", describe_key(&me)));
+        if !read_consent(io::stdin().lock())? {
+            end_session(profile).await?;
+            return Err(RemoteError::SignInRefused(NOT_CONFIRMED).into());
+        }
+    }
     profiles.insert(&login.profile, profile);
     profiles.write(&path)?;
     let object = json!({
@@ -107,12 +120,19 @@ fn read_key() -> Result<String, CommandError> {
     read.map_err(CommandError::io("read", "the API key"))
 }
 
+/// Returns `true` if the answer is yes.
+fn read_consent(mut input: impl BufRead) -> Result<bool, CommandError> {
+    let mut response = String::new();
+    input.read_line(&mut response).map_err(CommandError::io("read", "the answer"))?;
+    Ok(matches!(response.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
 /// Describes a key for the terminal, in words of the service.
 fn describe_key(me: &Me) -> String {
     let expiry = me.expires_at.as_ref().map_or(String::new(), |end| format!(" The key expires at {end}."));
     let text = format!(
-        "The service accepts the key \"{}\": {} level, {} data of {}.{expiry}",
-        me.name, me.access_level, me.environment, me.organization_id
+        "The service accepts the key \"{}\": {} level, {} data of {} ({}).{expiry}",
+        me.name, me.access_level, me.environment, me.organization_name, me.organization_id
     );
     printable(&text).into_owned()
 }
@@ -130,6 +150,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_yes_stores_a_session() {
+        for (response, wanted) in
+            [("y\n", true), (" Yes \n", true), ("n\n", false), ("\n", false), ("", false), ("yesterday\n", false)]
+        {
+            assert_eq!(read_consent(response.as_bytes()).unwrap(), wanted, "{response:?}");
+        }
+    }
+
+    #[test]
     fn texts_of_the_service_steer_no_terminal() {
         let hostile = "a\u{1b}]0;title\u{7}\u{9b}31m\u{202e}\n";
         let quota = json!({"limit": 600, "window_seconds": 60});
@@ -144,6 +173,6 @@ mod tests {
         .unwrap();
         let text = describe_key(&me);
         assert!(!text.contains(crate::output::is_steering), "{text:?}");
-        assert_eq!(text.matches("]0;title").count(), 5, "{text:?}");
+        assert_eq!(text.matches("]0;title").count(), 6, "{text:?}");
     }
 }

@@ -59,8 +59,8 @@ pub(crate) enum RemoteError {
     /// The key would travel over plain HTTP to another machine.
     #[error("{0} is plain HTTP, so the API key could be read on the way; use https, or add --insecure")]
     PlainHttp(String),
-    /// A sign-in in the browser was refused by the service, or by this process because its page was opened twice. Holds
-    /// the cause and the remedy.
+    /// A sign-in in the browser was refused by the service, or not confirmed by the person. Holds the cause and the
+    /// remedy.
     #[error("cannot sign in: {0}")]
     SignInRefused(&'static str),
     /// The browser did not come back in time.

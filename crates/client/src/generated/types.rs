@@ -1126,7 +1126,8 @@ pub struct Connector {
     pub last_sync_at: Option<String>,
     /// Result of the last upload. Null if there was none.
     pub last_sync_status: Option<ConnectorSyncStatus>,
-    /// Reason why rows of the last upload were not applied. Null if all were.
+    /// Reason why rows of the last upload were not applied. Null if all were, and for keys that act for a
+    /// person who is no org admin.
     pub last_sync_message: Option<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
@@ -1273,7 +1274,8 @@ pub struct ConnectorDetails {
     pub last_sync_at: Option<String>,
     /// Result of the last upload. Null if there was none.
     pub last_sync_status: Option<ConnectorSyncStatus>,
-    /// Reason why rows of the last upload were not applied. Null if all were.
+    /// Reason why rows of the last upload were not applied. Null if all were, and for keys that act for a
+    /// person who is no org admin.
     pub last_sync_message: Option<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
@@ -1689,6 +1691,10 @@ pub struct CsvReport {
     /// Effect that each row would have. Present with `dry_run=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<Vec<CsvReportPlan>>,
+    /// `true` if `plan` ends before the last row of the file, because the response would be larger than about
+    /// 8 MB. A smaller file shows the rest. Absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plan_has_more: Option<bool>,
     /// Columns that were ignored because their names are unknown, and columns in which numbers or booleans
     /// become texts.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -200,6 +200,7 @@ export const t = {
       `Anfragen der letzten 24 Stunden: ${good} beantwortet, ${bad} abgelehnt oder fehlgeschlagen`,
     ofSubscriptions: (/** @type {number} */ count) => `von ${number(count, "Abonnement", "Abonnements")}`,
     others: (/** @type {number} */ count) => `und ${count} weitere`,
+    planEndsEarly: "Der Dienst hat nur die Änderungen einiger Zeilen gezeigt. Eine kleinere Datei zeigt alle.",
     othersAtLeast: (/** @type {number} */ count) => `und mindestens ${count} weitere`,
     used: (/** @type {string} */ part, /** @type {string} */ whole) => `${part} von ${whole}`,
     most: (/** @type {string} */ whole) => `höchstens ${whole} in einer Minute`,

@@ -117,7 +117,8 @@ function Outcome({ report, file, now }) {
       corrections=${corrections} isFixed=${busy !== null} />${isChanged && corrections.size > 0 && html`<${CheckAgain} isBusy=${busy !== null} />`}`}
     ${changes.length > 0 && html`<${Card} title=${t.csv.changes}><${Plan} rows=${changes.slice(0, SHOWN_ROWS)} />
       ${changes.length > SHOWN_ROWS &&
-        html`<p class="muted">${t.csv.others(number(changes.length - SHOWN_ROWS))}</p>`}</${Card}>`}`;
+        html`<p class="muted">${t.csv.others(number(changes.length - SHOWN_ROWS))}</p>`}
+      ${report.plan_has_more && html`<p class="muted">${t.csv.planEndsEarly}</p>`}</${Card}>`}`;
 }
 
 /** @param {{ rows: import("../types").CsvReportPlan[] }} p */

@@ -76,6 +76,7 @@ impl Employee {
             updated_at: erased_at,
             deactivated_at: self.deactivated_at,
             returned_at: self.returned_at,
+            address_changed_at: None,
             hold: self.hold.clone(),
             hold_changes: self.hold_changes,
             erased_at: Some(erased_at),

@@ -2,6 +2,8 @@
 //!
 //! Tests of both stores fail if a column of the type text or bytes has no entry.
 
+use std::collections::BTreeSet;
+
 /// Effect of an erasure on a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TextEffect {
@@ -16,15 +18,17 @@ pub enum TextEffect {
     Random,
     /// The text belongs to the organization or to another person, and stays.
     Kept,
-    /// The value is encrypted. Replays that name the person are removed. Secrets hold no text of a
-    /// person.
+    /// The value is encrypted text of the person. The rows of the person, and replays that name the person, are removed or
+    /// overwritten.
+    SealedText,
+    /// The value is an encrypted secret of the organization. It holds no text of a person.
     Sealed,
     /// The value holds terms of searchable texts. Segments with documents of the person are written anew without
     /// them.
     Rewritten,
 }
 
-use TextEffect::{Kept, Random, Removed, Replaced, Rewritten, Sealed, Wordless};
+use TextEffect::{Kept, Random, Removed, Replaced, Rewritten, Sealed, SealedText, Wordless};
 
 /// Columns of one table with the same effect: table, effect, columns.
 pub type TextColumns = (&'static str, TextEffect, &'static [&'static str]);
@@ -81,7 +85,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
         &["status", "requester_type", "requester_id", "counts", "out_of_reach", "tables_to_rewrite"],
     ),
     // The address, until the erasure is completed.
-    ("erasures", Sealed, &["sealed_email"]),
+    ("erasures", SealedText, &["sealed_email"]),
     ("events", Replaced, &["data"]),
     ("events", Wordless, &["type", "request_id"]),
     ("identity_links", Removed, &["subject"]),
@@ -123,7 +127,7 @@ pub const TEXT_COLUMNS: &[TextColumns] = &[
     ),
     // A digest of the address and a day, deleted within two days.
     ("recipient_mails", Random, &["recipient"]),
-    ("replays", Sealed, &["sealed"]),
+    ("replays", SealedText, &["sealed"]),
     ("replays", Random, &["key", "fingerprint"]),
     ("retention_runs", Wordless, &["status", "applied", "counts", "out_of_reach", "tables_to_rewrite"]),
     ("scim_brakes", Wordless, &["minutes"]),
@@ -174,11 +178,31 @@ pub fn columns_without_statistics() -> impl Iterator<Item = (&'static str, &'sta
     columns_by_table.flat_map(|(table, _, columns)| columns.iter().map(move |column| (*table, *column)))
 }
 
+/// Returns the tables with text of people in rows that an erasure removes or overwrites, in the order of their names. The
+/// pages of the database keep the text until the table is written anew.
+#[must_use]
+pub fn erased_tables() -> BTreeSet<&'static str> {
+    let has_erased_text = |effect: TextEffect| match effect {
+        Removed | Replaced | SealedText | Rewritten => true,
+        Wordless | Random | Kept | Sealed => false,
+    };
+    TEXT_COLUMNS.iter().filter(|(_, effect, _)| has_erased_text(*effect)).map(|(table, _, _)| *table).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
+
+    #[test]
+    fn tables_with_text_of_people_are_erased() {
+        let tables = erased_tables();
+        for table in ["employees", "erasures", "observations", "replays", "search_segments"] {
+            assert!(tables.contains(table), "{table}");
+        }
+        for table in ["attributes", "identity_providers", "organizations", "retention_runs", "webhooks"] {
+            assert!(!tables.contains(table), "{table}");
+        }
+    }
 
     #[test]
     fn each_column_has_one_effect() {

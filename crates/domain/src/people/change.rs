@@ -233,6 +233,7 @@ impl Employee {
             updated_at: at,
             deactivated_at: None,
             returned_at: None,
+            address_changed_at: None,
             hold: None,
             hold_changes: 0,
             erased_at: None,
@@ -263,6 +264,9 @@ impl Employee {
             return Ok(None);
         }
         state.updated_at = at.strictly_after(self.updated_at);
+        if !self.has_mailbox(&state.email) {
+            state.address_changed_at = Some(state.updated_at);
+        }
         Ok(Some(Decision::for_change(self, state, "employee.update", vec![EventType::EmployeeUpdated])))
     }
 

@@ -25,6 +25,7 @@ pub use sync::{Status, Sync, SyncStatus};
 pub use traffic::{KEPT_REQUESTS, ScimRequest};
 
 use super::{Employee, MANUAL};
+use crate::access::Caller;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{StringEnum, as_word};
@@ -130,7 +131,8 @@ struct Document<'a> {
     /// Result of the last upload. Null if there was none.
     #[schemars(with = "Option<OpenWord<SyncStatus>>")]
     last_sync_status: Option<&'static str>,
-    /// Reason why rows of the last upload were not applied. Null if all were.
+    /// Reason why rows of the last upload were not applied. Null if all were, and for keys that act for a person who is no
+    /// org admin.
     last_sync_message: Option<&'a str>,
     /// Time of creation, which never changes.
     created_at: Timestamp,
@@ -168,6 +170,16 @@ impl Sortable for Connector {
 }
 
 impl Connector {
+    /// Returns the connector as a caller sees it. The message of a sync quotes data of people, so only callers that see
+    /// all people get it, as with the issues of the connector (decision G).
+    #[must_use]
+    pub fn shown_to(self, caller: &Caller) -> Self {
+        let hides_message = caller.require_full_sight().is_err();
+        let last_sync =
+            self.last_sync.map(|sync| Sync { message: sync.message.filter(|_| !hides_message), ..sync });
+        Self { last_sync, ..self }
+    }
+
     /// Returns the status of the connector.
     #[must_use]
     pub fn status(&self) -> Status {

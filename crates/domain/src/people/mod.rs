@@ -133,6 +133,9 @@ content! {
         /// Time of the last reactivation or rehire. Older keys stay off until an admin enables them. Null if the
         /// person never left.
         pub returned_at: Option<Timestamp>,
+        /// Time at which the person last got another mailbox, with which they may sign in (decision B9).
+        #[serde(skip)]
+        pub address_changed_at: Option<Timestamp>,
         /// The legal hold, which keeps the data of the person from being erased.
         #[serde(skip)]
         pub hold: Option<Hold>,
@@ -232,6 +235,7 @@ pub(crate) mod tests {
             updated_at: time,
             deactivated_at: None,
             returned_at: None,
+            address_changed_at: None,
             hold: None,
             hold_changes: 0,
             erased_at: None,

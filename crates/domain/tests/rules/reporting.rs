@@ -32,6 +32,7 @@ fn employee(number: usize) -> Employee {
         updated_at: time,
         deactivated_at: None,
         returned_at: None,
+        address_changed_at: None,
         hold: None,
         hold_changes: 0,
         erased_at: None,

@@ -56,6 +56,7 @@ fn employee() -> Employee {
         updated_at: AT,
         deactivated_at: None,
         returned_at: None,
+        address_changed_at: None,
         hold: None,
         hold_changes: 0,
         erased_at: None,

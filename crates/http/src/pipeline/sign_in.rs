@@ -8,7 +8,7 @@ use actix_web::http::{Method, StatusCode};
 use candor_domain::identity::sign_in::SignInResponse;
 use candor_service::context::limits::KeylessWrite;
 use candor_service::usecases::sign_in;
-use candor_service::usecases::sign_in::{Browser, open_browser};
+use candor_service::usecases::sign_in::{Browser, ReturningBrowser, open_browser};
 
 use crate::connection::address;
 use crate::contract::framing;
@@ -27,7 +27,7 @@ const PATTERN: &str = "/v1/sign-in/callback/{id}";
 const COOKIE_NAME: &str = "__Host-candor_signin";
 /// Name of the cookie without TLS, for `candor dev`.
 const PLAIN_COOKIE_NAME: &str = "candor_signin";
-/// Lifetime of the cookie in seconds: 400 days, the longest that browsers accept. It identifies no person.
+/// Lifetime of the cookie in seconds: 400 days, the longest that browsers accept. The cookie identifies no person.
 const COOKIE_SECONDS: u32 = 400 * 86_400;
 
 /// Returns the text of the id in the path of a callback, if the path is one.
@@ -61,7 +61,9 @@ impl Api {
             }
         }
         let (cookie, origin) = (self.sign_in_cookie(exchange), (exchange.id, exchange.origin()));
-        let address = sign_in::complete(&self.services, provider, redirect, cookie.as_deref(), origin).await?;
+        let browser =
+            ReturningBrowser { cookie: cookie.as_deref(), address: address::bucket(exchange.client.address) };
+        let address = sign_in::complete(&self.services, provider, redirect, browser, origin).await?;
         let mut response = Response::empty(StatusCode::SEE_OTHER);
         response.headers.extend(HeaderValue::try_from(address).map(|address| (LOCATION, address)).ok());
         // The address of the callback contains the code of the provider, which must not become a referrer.

@@ -170,7 +170,7 @@ async fn job_title_is_stored_filtered_imported_and_cleared() {
 #[tokio::test]
 async fn file_of_some_size_is_read_in_turns() {
     let world = TestApi::new().await;
-    let uploads = &world.services.uploads;
+    let uploads = &world.services.uploads.large;
     let turns: Vec<_> = std::iter::from_fn(|| uploads.turn(None).now_or_never()).collect();
     assert!(!turns.is_empty());
     // The files are no tables of people, so each of them is refused as soon as it is read.

@@ -2,11 +2,15 @@
 //! answers.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
+use candor_fair_share::LargeWork;
+use candor_fair_share::large_work::Turn;
 use candor_http::table::{Body, Method, Route};
-use futures_util::FutureExt;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
 use crate::resources::{Resources, method, routes_of_v1};
+use crate::stores::every_store;
 use crate::support::{Request, TestApi, TestResponse};
 
 /// Size of the bodies, a little below the limit of 256 KiB.
@@ -124,6 +128,130 @@ async fn large_scim_body_is_decided_in_turns() {
                 assert_eq!(response.status, 400, "{what}");
             }
         }
+    }
+}
+
+/// Takes all turns of large bodies.
+fn take_turns(work: &LargeWork) -> Vec<Turn> {
+    std::iter::from_fn(|| work.turn(None).now_or_never()).collect::<Result<_, _>>().unwrap()
+}
+
+/// Returns the responses that are there, without waiting.
+fn take_answered<'w>(
+    pending: &mut FuturesUnordered<impl Future<Output = TestResponse> + 'w>,
+) -> Vec<TestResponse> {
+    std::iter::from_fn(|| pending.next().now_or_never().flatten()).collect()
+}
+
+#[tokio::test]
+async fn bodies_of_many_values_wait_within_the_room_of_their_key() {
+    const BODIES: usize = 100;
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let work = &world.services.large_bodies;
+        let turns = take_turns(work);
+        // 39,980 values, which take up to forty times the size of the text.
+        let text = format!(r#"{{"metadata":{{"a":[{}]}}}}"#, vec!["[1]"; 19_990].join(","));
+        let send = || {
+            let request = world.ask("POST", "/v1/observations").header("content-type", "application/json");
+            request.body(text.clone()).send()
+        };
+        let mut pending: FuturesUnordered<_> = (0..BODIES).map(|_| send()).collect();
+        let mut refusals = vec![];
+        while refusals.len() + work.waiting_callers() < BODIES {
+            refusals.extend(take_answered(&mut pending));
+            tokio::task::yield_now().await;
+        }
+        // 32 MiB of a key are at most 2 of these bodies.
+        assert!((1..=2).contains(&work.waiting_callers()), "{what}: {} wait", work.waiting_callers());
+        assert_eq!(refusals.len() + work.waiting_callers(), BODIES, "{what}");
+        for refusal in &refusals {
+            assert_eq!((refusal.status, refusal.header("retry-after").is_some()), (503, true), "{what}");
+        }
+        let name = format!("Department {what}");
+        assert_eq!(world.post("/v1/departments", json!({"name": name})).await.status, 201, "{what}: small bodies");
+        let most = text.replacen("[1]", "[1],[1],[1],[1],[1],[1],[1],[1],[1],[1],[1]", 1);
+        let request = world.ask("POST", "/v1/observations").header("content-type", "application/json");
+        assert_eq!(request.body(most).send().await.status, 400, "{what}: more than 40,000 values");
+        drop(turns);
+        let decided_responses: Vec<_> = pending.collect().await;
+        assert!(decided_responses.iter().all(|response| response.status == 400), "{what}");
+        assert_eq!(decided_responses.len() + refusals.len(), BODIES, "{what}");
+    }
+}
+
+/// Creates 46 people of 4.5 KB each.
+async fn make_people(world: &TestApi) -> Vec<String> {
+    let fields: serde_json::Map<_, _> =
+        (0..32).map(|number| (format!("field{number}"), json!("x".repeat(140)))).collect();
+    let mut people = vec![];
+    for number in 0..46 {
+        let person = json!({
+            "email": format!("reader{number}@example.com"), "first_name": "Ada", "last_name": "Moreau",
+            "custom_fields": fields,
+        });
+        people.push(world.made("/v1/employees", person).await);
+    }
+    people
+}
+
+#[tokio::test]
+async fn large_read_of_a_body_ends_before_later_bodies_begin() {
+    const BODIES: usize = 40;
+    for shared in every_store().await {
+        let (world, what) = (&shared.world, shared.name);
+        let people = make_people(world).await;
+        // The decision reads these people. The blanks make the bodies large.
+        let assignment = json!({
+            "employee_id": people[0], "requester_id": people[0], "reviewer_ids": people[1..], "title": "t",
+        });
+        let send = |body: &Value| {
+            let text = body.to_string().replacen('{', &format!("{{{}", " ".repeat(66_000)), 1);
+            let request = world.ask("POST", "/v1/assignments?dry_run=true");
+            request.header("content-type", "application/json").body(text).send()
+        };
+        let work = &world.services.large_bodies;
+        let mut turns = take_turns(work);
+        let mut reader: FuturesUnordered<_> = [send(&assignment)].into_iter().collect();
+        let (mut later_bodies, mut reader_responses) = (FuturesUnordered::new(), vec![]);
+        let (mut step_count, mut later_count) = (0, 0);
+        while reader_responses.is_empty() {
+            // The reader waits for a turn again, or has ended.
+            while reader_responses.is_empty() && work.waiting_callers() <= later_count {
+                reader_responses.extend(take_answered(&mut reader));
+                assert!(take_answered(&mut later_bodies).is_empty(), "{what}: a later body was decided first");
+                tokio::task::yield_now().await;
+            }
+            if step_count == 1 {
+                // The reader's body has been parsed. The later bodies come behind its first turn.
+                later_bodies.extend((0..BODIES).map(|_| send(&json!({}))));
+                later_count = BODIES;
+                while work.waiting_callers() <= later_count {
+                    assert!(take_answered(&mut later_bodies).is_empty(), "{what}");
+                    tokio::task::yield_now().await;
+                }
+            }
+            if reader_responses.is_empty() {
+                // The turn that is given away comes back after one step of the first caller.
+                let mut next_turn = Box::pin(work.turn(None));
+                assert!((&mut next_turn).now_or_never().is_none());
+                turns.pop();
+                while (&mut next_turn).now_or_never().map(|turn| turns.push(turn.unwrap())).is_none() {
+                    reader_responses.extend(take_answered(&mut reader));
+                    assert!(take_answered(&mut later_bodies).is_empty(), "{what}: a later body was decided first");
+                    tokio::task::yield_now().await;
+                }
+                step_count += 1;
+            }
+        }
+        assert_eq!(reader_responses[0].status, 200, "{what}: {}", reader_responses[0].text());
+        assert!(step_count > 2, "{what}: the use case has waited for its rows");
+        assert_eq!(work.waiting_callers(), BODIES, "{what}: no later body has begun");
+        // The connection of the reader is free for small reads.
+        assert_eq!(world.get("/v1/departments?limit=1").await.status, 200, "{what}");
+        drop(turns);
+        let decided_responses: Vec<_> = later_bodies.collect().await;
+        assert!(decided_responses.iter().all(|response| response.status == 400), "{what}");
     }
 }
 

@@ -157,6 +157,16 @@ async fn upload_naming_too_much_stored_data_is_refused() {
                 error_response.text()
             );
         }
+        // The plan of a file that clears the fields of half of the people ends early.
+        let columns: String = (0..32).map(|number| format!(",custom.field{number}")).collect();
+        let rows: String =
+            (0..129).map(|number| format!("person{number}@example.com{}\n", ",".repeat(32))).collect();
+        let dry_run = upload(&format!("email{columns}\n{rows}"), "?dry_run=true&empty=clear").await;
+        assert!(dry_run.body.len() <= MOST_BYTES, "{}: {}", shared.name, dry_run.body.len());
+        let report = dry_run.json();
+        assert_eq!((&report["data"]["updated"], &report["plan_has_more"]), (&json!(129), &json!(true)));
+        let planned_count = report["plan"].as_array().unwrap().len();
+        assert!((1..129).contains(&planned_count), "{planned_count}");
         let half: String = file.lines().take(130).map(|line| format!("{line}\n")).collect();
         assert_eq!(upload(&half, "").await.json()["data"]["updated"], 129);
         let page = world.get("/v1/employees?filter[email]=person200@example.com").await.json();

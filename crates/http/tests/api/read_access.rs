@@ -326,3 +326,37 @@ async fn notification_shows_its_texts_with_the_access_of_get() {
         }
     }
 }
+
+#[tokio::test]
+async fn message_of_a_sync_is_shown_with_all_people_alone() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let employee = world.employee("ada@example.com").await;
+        let admin = json!({"email": "boss@example.com", "first_name": "B", "last_name": "O", "role": "org_admin"});
+        let admin = world.made("/v1/employees", admin).await;
+        let id = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+        let request = world.ask("POST", &format!("/v1/employees/csv?connector_id={id}"));
+        let file = b"email,manager_email\nada@example.com,secret@example.com\n".to_vec();
+        let upload = request.header("content-type", "text/csv").body(file).send().await;
+        assert_eq!(upload.json()["data"]["errors"].as_array().unwrap().len(), 1, "{}", upload.text());
+        for (key, is_shown) in [
+            (world.admin.clone(), true),
+            (key_for(world, &admin, AccessLevel::Admin).await, true),
+            (key_for(world, &employee, AccessLevel::Admin).await, false),
+        ] {
+            let get = async |path: &str| {
+                let response = world.bare("GET", path).key(&key).send().await;
+                assert_eq!(response.status, 200, "{}", response.text());
+                assert_eq!(response.text().contains("secret@example.com"), is_shown, "{} {path}", shared.name);
+                response.json()
+            };
+            let connector = get(&format!("/v1/connectors/{id}")).await;
+            assert_eq!(
+                (&connector["last_sync_status"], &connector["status"]),
+                (&json!("failed"), &json!("failing"))
+            );
+            let entry = get("/v1/connectors").await["data"][0].clone();
+            assert_eq!((entry["last_sync_message"].is_string(), &entry["id"]), (is_shown, &json!(id)));
+        }
+    }
+}

@@ -48,7 +48,14 @@ fn work_on_a_file_counts_the_cells_of_each_row() {
     pieces.assert(3 * ROWS + 3 * plan.steps.len(), "plan");
     let mut pieces = Pieces::default();
     let progress = &mut |cells| pieces.0.push(cells);
-    let rows = plan.rows(&file, &known, &options, PersonNames::default(), true, progress).unwrap();
-    assert_eq!(rows.len(), ROWS);
+    let display = |max_bytes| PlanDisplay { names: PersonNames::default(), shows_stored: true, max_bytes };
+    let (rows, has_more) = plan.rows(&file, &known, &options, display(usize::MAX), progress).unwrap();
+    assert_eq!((rows.len(), has_more), (ROWS, false));
     pieces.assert(ROWS, "rows");
+    // The rows end at the size of the display: one byte less, and the last row is missing.
+    let bytes: usize = rows.iter().map(|row| serde_json::to_vec(row).unwrap().len() + 1).sum();
+    for (max_bytes, wanted) in [(bytes, (ROWS, false)), (bytes - 1, (ROWS - 1, true)), (0, (0, true))] {
+        let (rows, has_more) = plan.rows(&file, &known, &options, display(max_bytes), &mut |_| {}).unwrap();
+        assert_eq!((rows.len(), has_more), wanted, "{max_bytes}");
+    }
 }

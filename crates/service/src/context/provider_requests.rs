@@ -1,5 +1,6 @@
-//! Requests to identity providers, of which an organization has few at the same time: those of admins, of visitors who
-//! sign in and of bearer tokens.
+//! Fetches of documents from identity providers, of which an organization has few at the same time: those of admins, of
+//! visitors who sign in and of bearer tokens. Exchanges of codes have turns of their own (`exchange_turns`), so that no
+//! visitor keeps a token from the keys of its provider.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +17,11 @@ use candor_tokens::key_set::KeySet;
 use candor_tokens::strict_json::MAX_SMALL_DOCUMENT_BYTES;
 use tokio::time::timeout;
 
-/// Maximum number of requests at the same time. Each holds up to half a MiB while its provider sends.
-const REQUESTS: usize = 256;
-/// Maximum number of requests of one organization at the same time: a provider that does not answer holds each for ten
+/// Maximum number of fetches at the same time. Each holds up to half a MiB while its provider sends.
+const FETCHES: usize = 128;
+/// Maximum number of fetches of one organization at the same time: a provider that does not answer holds each for ten
 /// seconds.
-const REQUESTS_OF_AN_ORGANIZATION: usize = 8;
+const FETCHES_OF_AN_ORGANIZATION: usize = 8;
 /// Longest wait for a turn.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -42,7 +43,7 @@ pub(crate) async fn read_keys(
     if size <= MAX_SMALL_DOCUMENT_BYTES { Ok(read()) } else { work.run(Tenant::live(organization), read).await }
 }
 
-/// A transport whose requests take turns.
+/// A transport whose fetches of documents take turns.
 pub struct BoundedTransport {
     transport: Arc<dyn IdentityTransport>,
     turns: LargeWork,
@@ -54,7 +55,7 @@ impl BoundedTransport {
     /// Creates a transport that sends by another one.
     #[must_use]
     pub fn new(transport: Arc<dyn IdentityTransport>) -> Self {
-        let turns = LargeWork::with_share(REQUESTS, REQUESTS_OF_AN_ORGANIZATION);
+        let turns = LargeWork::with_share(FETCHES, FETCHES_OF_AN_ORGANIZATION);
         Self { transport, turns, patience: PATIENCE }
     }
 
@@ -81,7 +82,6 @@ impl IdentityTransport for BoundedTransport {
     }
 
     async fn exchange_code(&self, exchange: CodeExchange) -> Result<ProviderDocument, FetchError> {
-        let _turn = self.turn(exchange.organization).await?;
         self.transport.exchange_code(exchange).await
     }
 
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn organization_has_few_requests_at_once() {
+    async fn organization_has_few_fetches_at_once() {
         let provider = Arc::new(SlowProvider { begun_count: AtomicUsize::new(0), permits: Semaphore::new(0) });
         let begun_count = || provider.begun_count.load(Ordering::SeqCst);
         let transport = BoundedTransport::new(Arc::clone(&provider) as _);
@@ -142,12 +142,12 @@ mod tests {
         let fetch = |number: u128| transport.fetch_document(organization(number), "https://idp.example/");
         let mut many = std::pin::pin!(join_all((0..50).map(|_| fetch(1))));
         assert!(many.as_mut().now_or_never().is_none());
-        assert_eq!(begun_count(), REQUESTS_OF_AN_ORGANIZATION);
+        assert_eq!(begun_count(), FETCHES_OF_AN_ORGANIZATION);
         let mut other = std::pin::pin!(fetch(2));
         assert!(other.as_mut().now_or_never().is_none());
-        assert_eq!(begun_count(), REQUESTS_OF_AN_ORGANIZATION + 1, "another organization waits for none");
+        assert_eq!(begun_count(), FETCHES_OF_AN_ORGANIZATION + 1, "another organization waits for none");
         let late = impatient.fetch_document(organization(1), "https://idp.example/").await;
-        assert_eq!((late, begun_count()), (Err(FetchError::Timeout), REQUESTS_OF_AN_ORGANIZATION + 1));
+        assert_eq!((late, begun_count()), (Err(FetchError::Timeout), FETCHES_OF_AN_ORGANIZATION + 1));
         provider.permits.add_permits(51);
         assert_eq!(other.await, Err(FetchError::Closed));
         assert!(many.await.iter().all(|result| *result == Err(FetchError::Closed)), "each gets its turn");

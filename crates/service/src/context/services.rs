@@ -28,6 +28,7 @@ use crate::context::clocks::Clocks;
 use crate::context::commit_health::CommitHealth;
 use crate::context::discovery::Discoveries;
 use crate::context::error::Error;
+use crate::context::exchange_turns::ExchangeTurns;
 use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
 use crate::context::keyed_locks::KeyedLocks;
@@ -38,6 +39,7 @@ use crate::context::scim_log::ScimLog;
 use crate::context::search_index::SearchIndex;
 use crate::context::tenant_sizes::TenantSizes;
 use crate::context::tokens::cache::Tokens;
+use crate::context::upload_turns::UploadTurns;
 use crate::context::vault::Vault;
 
 /// Maximum attempts of a change whose commits lose against concurrent changes. Retries are safe, because
@@ -121,13 +123,6 @@ impl ServiceSettings {
     }
 }
 
-/// Maximum number of uploads of many people that run at the same time in a process. Each holds up to 32 MiB of stored
-/// people.
-const LARGE_UPLOADS: usize = 4;
-/// Maximum number of uploads of many people that one organization runs at the same time in a process. More uploads of
-/// the same people would overtake each other for seconds.
-const UPLOADS_OF_AN_ORGANIZATION: usize = 2;
-
 /// The store, the clocks, the vault and the other parts that a use case needs in addition to its request.
 pub struct Services {
     /// Store of all persistent data.
@@ -148,6 +143,8 @@ pub struct Services {
     pub tokens: Tokens,
     /// Discovery documents of identity providers.
     pub(crate) discoveries: Discoveries,
+    /// Turns of the requests that exchange codes of sign-ins.
+    pub(crate) exchange_turns: ExchangeTurns,
     /// Counters of answered requests that are not in the store yet.
     pub request_counters: RequestCounters,
     /// SCIM requests that are not in the log of their connector yet.
@@ -173,8 +170,8 @@ pub struct Services {
     /// Turns of requests with large bodies. They are separate from those of `large_work`, because such a request keeps
     /// its turn while its use case takes turns of `large_work`.
     pub large_bodies: LargeWork,
-    /// Turns of uploads of many people. Each such upload holds the stored people of its file in memory.
-    pub uploads: LargeWork,
+    /// Turns of uploads of people. Each upload holds the stored people of its file in memory.
+    pub uploads: UploadTurns,
     /// Permits of the running exports.
     pub(crate) export_permits: ExportPermits,
     move_locks: KeyedLocks,
@@ -206,6 +203,7 @@ impl Services {
             auth,
             tokens: Tokens::new(),
             discoveries: Discoveries::default(),
+            exchange_turns: ExchangeTurns::default(),
             request_counters: RequestCounters::default(),
             scim_log: ScimLog::default(),
             limits,
@@ -218,7 +216,7 @@ impl Services {
             tenant_sizes: TenantSizes::default(),
             large_work: LargeWork::default(),
             large_bodies: LargeWork::default(),
-            uploads: LargeWork::with_share(LARGE_UPLOADS, UPLOADS_OF_AN_ORGANIZATION),
+            uploads: UploadTurns::default(),
             export_permits: ExportPermits::default(),
             move_locks: KeyedLocks::default(),
             submission_locks: KeyedLocks::default(),

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use candor_domain::access::{Caller, Tenant};
-use candor_domain::audit::{self, Actor, ActorKind, Origin, Via};
+use candor_domain::audit::{Actor, ActorKind, Origin, Via};
 use candor_domain::id::{EmployeeId, RequestId};
 use candor_domain::identity::bearer::BearerError;
 use candor_domain::identity::link_decision::{
@@ -17,7 +17,6 @@ use candor_domain::people::connector::{self, ScimLink};
 use candor_domain::people::{Connector, Employee};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
-use candor_tables::listing::TypedListing;
 use candor_tables::rows;
 use candor_tokens::claims::TokenSubject;
 
@@ -26,12 +25,6 @@ use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::context::tokens::TokenResult;
 use crate::context::tokens::bearer_token::BearerToken;
-
-/// Action of the audit entries about changed addresses.
-const ADDRESS_CHANGE: &str = "employee.change_sign_in_address";
-/// Number of the newest audit entries about a person in which a changed address is searched. A person with more of them
-/// since the creation of the provider counts as one with a changed address, so an admin makes the link.
-const MAX_ENTRIES: u16 = 500;
 
 /// The caller of a token, with the token by which it is looked up again.
 pub type BearerCaller = (Arc<Caller>, Arc<BearerToken>);
@@ -196,46 +189,8 @@ pub(super) async fn describe(
         status: person.status,
         role: person.role,
         has_other_account: own_link.is_some_and(|link| link.value.subject != subject),
-        address_changed_at: find_address_change(services, tenant, person, provider.created_at).await?,
+        address_changed_at: person.address_changed_at,
         has_returned: person.returned_at.is_some(),
         is_unlinked: false,
     })
-}
-
-/// Returns the time of the last change of a person's mailbox since `since`, if there was one. Beyond the entries that are
-/// read, there may have been one.
-pub(super) async fn find_address_change(
-    services: &Services,
-    tenant: Tenant,
-    person: &Employee,
-    since: Timestamp,
-) -> Result<Option<Timestamp>, Error> {
-    let entries = services.store.entries(tenant, entries_about(person.id, since)).await?;
-    let change = entries.iter().find(|entry| entry.value.action == ADDRESS_CHANGE);
-    let oldest_read = entries.get(usize::from(MAX_ENTRIES) - 1);
-    Ok(change.or(oldest_read).map(|entry| entry.value.occurred_at))
-}
-
-/// Returns the list of the newest audit entries about a person, which an index answers: without a slot for slow reads, a first
-/// sign-in does not wait for the slow lists of others.
-fn entries_about(person: EmployeeId, since: Timestamp) -> TypedListing<audit::AuditEntry> {
-    let filter = audit::Filter {
-        target_id: Some(person.to_string()),
-        occurred_at: Bounds { gte: Some(since), lte: None },
-        ..audit::Filter::default()
-    };
-    rows::audit::list(&filter, audit::AuditEntry::DEFAULT, &PageRequest { limit: MAX_ENTRIES, after: None })
-}
-
-#[cfg(test)]
-mod tests {
-    use candor_tables::access_path::AccessPath;
-
-    use super::*;
-
-    #[test]
-    fn entries_about_a_person_need_no_slow_read() {
-        let list = entries_about(EmployeeId::from_bytes([1; 16]), Timestamp::from_millis(0));
-        assert!(list.parts().iter().all(|part| AccessPath::new(part).is_answered()));
-    }
 }

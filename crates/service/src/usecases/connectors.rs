@@ -28,6 +28,7 @@ use crate::change::{Attempt, ChangePlan};
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::fan_out::events_at_once;
+use crate::context::list;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, render};
@@ -51,7 +52,12 @@ pub async fn list(services: &Services, context: &RequestContext, mut params: Par
     let request = params.list_by_update_time::<Connector>("connectors");
     let request = params.finish(request)?;
     let listing = rows::connectors::list(request.filter, request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    context.authorize()?;
+    let page = services.store.page(context.caller.tenant, listing).await?;
+    list::page(services, context, &request, page, |connector, out| {
+        list::write(out, &connector.clone().shown_to(&context.caller))
+    })
+    .await
 }
 
 /// `GET /connectors/{id}`: returns a connector.
@@ -62,7 +68,7 @@ pub async fn get(services: &Services, context: &RequestContext, id: ConnectorId)
     let connector = services.find_stored::<Connector>(context, id).await?;
     context.authorize()?;
     let figures = services.store.connector_figures(context.caller.tenant, id).await?;
-    let value = ConnectorDetails { connector: connector.value, figures };
+    let value = ConnectorDetails { connector: connector.value.shown_to(&context.caller), figures };
     expand::plain(services, context, &Versioned { value, version: connector.version }).await
 }
 

@@ -25,7 +25,6 @@ use crate::context::mail_limits;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
-use crate::usecases::bearer;
 
 /// A new invitation, with its link if no mail is sent.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -208,8 +207,9 @@ pub(super) async fn accept_by_sign_in(
 ) -> Result<Option<ChangeSet>, Error> {
     let newest = services.store.first(tenant, rows::invitations::newest(person.value.id)).await?;
     let Some(newest) = newest else { return Ok(None) };
-    let changed_at = bearer::find_address_change(services, tenant, &person.value, newest.value.created_at).await?;
-    let Ok(acceptance) = newest.value.accept_by_address(changed_at, at) else { return Ok(None) };
+    let Ok(acceptance) = newest.value.accept_by_address(person.value.address_changed_at, at) else {
+        return Ok(None);
+    };
     let row = AcceptedRow { before: newest.value, accepted: acceptance, seen: newest.version };
     let (change, _) = build_acceptance(services, actor, row, person, at)?;
     Ok(Some(change))

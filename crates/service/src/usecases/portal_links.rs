@@ -29,7 +29,7 @@ use crate::context::request::{Idempotency, RequestContext};
 use crate::context::services::{Services, or_not_found, render};
 use crate::context::sessions;
 use crate::usecases::keys::{MADE_MEMBERS as SECRET_MEMBERS, require_room, with_secret};
-use crate::usecases::sign_in::open_browser;
+use crate::usecases::sign_in::{Browser, cookie_after_sign_in, open_browser};
 
 /// Members of [`PortalLink`] with the code or a part of it.
 const MADE_MEMBERS: &[&str] = &["url", "last4"];
@@ -109,8 +109,8 @@ pub async fn exchange(
     let LinkExchange { code: text, verifier } = parse_exchange(body)?;
     let code_of_link = or_not_found(read_code(&text))?;
     // The code of a session belongs to the browser of its sign-in, or to the program that waits for it.
-    let browser = || cookie.and_then(|cookie| open_browser(services, cookie)).map(|browser| browser.text());
-    let exchanger = verifier.as_deref().map(name_program).or_else(browser);
+    let browser = cookie.and_then(|cookie| open_browser(services, cookie)).filter(|_| verifier.is_none());
+    let exchanger = verifier.as_deref().map(name_program).or_else(|| browser.as_ref().map(Browser::text));
     let code_of_session = exchanger.map(|exchanger| hash_code(&text, &exchanger));
     let open = async |at: Timestamp| {
         let mut code = code_of_link;
@@ -133,6 +133,9 @@ pub async fn exchange(
         let mut change = ChangeSet::new(build_exchange_entry(services, &decision, (request, origin.clone()), at));
         change.writes = vec![Write::put(&Row::at_version(decision.state, key_row.version))];
         let reply = Reply::ok(body, Some(key_row.version.next())).with_made_members(SECRET_MEMBERS);
+        let own_browser = browser.as_ref().filter(|_| Some(code) == code_of_session);
+        let new_cookie = own_browser.map(|browser| cookie_after_sign_in(services, browser, tenant.organization));
+        let reply = Reply { browser_cookie: new_cookie.transpose()?.flatten(), ..reply };
         Ok::<_, Error>(Attempt::Commit(tenant, Box::new(change), (record.key.id, reply)))
     };
     let (key, reply) = services.retry(open).await?;

@@ -128,7 +128,8 @@ async fn lost_master_key_is_replaced_without_its_secrets() {
 
 #[test]
 fn every_sealed_column_is_rekeyed_or_expires() {
-    let sealed_columns = TEXT_COLUMNS.iter().filter(|(_, effect, _)| *effect == TextEffect::Sealed);
+    let sealed_columns =
+        TEXT_COLUMNS.iter().filter(|(_, effect, _)| matches!(effect, TextEffect::Sealed | TextEffect::SealedText));
     let columns: Vec<_> =
         sealed_columns.flat_map(|(table, _, names)| names.iter().map(move |name| (*table, *name))).collect();
     let rekeyed_columns = [

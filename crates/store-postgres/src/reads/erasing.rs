@@ -1,8 +1,11 @@
 //! Removal of data about people.
 
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
+use candor_domain::erasure::texts::erased_tables;
 use candor_port_storage::StoredReplay;
 use candor_port_storage::erasing::{ErasedRow, Erasing, ErasureChange, RemovalId};
 use candor_port_storage::error::Read;
@@ -16,32 +19,9 @@ use crate::sql::removal::removal;
 use crate::sql::row::id;
 use crate::store::PostgresStore;
 
-/// Tables with text of people in rows that an erasure removes or overwrites. A plain `VACUUM` frees the space of removed
-/// rows without overwriting it.
-pub(crate) const REWRITTEN: &[&str] = &[
-    "api_keys",
-    "assignments",
-    "audit_entries",
-    "check_ins",
-    "connectors",
-    "conversations",
-    "employees",
-    "erasures",
-    "events",
-    "identity_links",
-    "invitations",
-    "messages",
-    "notifications",
-    "objectives",
-    "observations",
-    "replays",
-    "scim_users",
-    "search_blocks",
-    "search_chunks",
-    "search_segments",
-    "summaries",
-    "sync_issues",
-];
+/// Tables that the operator rewrites after erasures. A plain `VACUUM` frees the space of removed rows without overwriting
+/// it.
+pub(crate) static REWRITTEN: LazyLock<Vec<&'static str>> = LazyLock::new(|| erased_tables().into_iter().collect());
 
 #[async_trait]
 impl Erasing for PostgresStore {
@@ -92,26 +72,11 @@ impl Erasing for PostgresStore {
     }
 
     fn tables_to_rewrite(&self) -> &'static [&'static str] {
-        REWRITTEN
+        &REWRITTEN
     }
 
     /// Does nothing: rewriting a table locks it, so an operator chooses the time.
     async fn scrub_files(&self) -> Read<()> {
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::REWRITTEN;
-    use candor_domain::erasure::texts::{TEXT_COLUMNS, TextEffect};
-
-    #[test]
-    fn tables_with_erased_texts_are_rewritten() {
-        let is_erased =
-            |effect| matches!(effect, TextEffect::Removed | TextEffect::Replaced | TextEffect::Rewritten);
-        for (table, _, _) in TEXT_COLUMNS.iter().filter(|(_, effect, _)| is_erased(*effect)) {
-            assert!(REWRITTEN.contains(table), "{table}");
-        }
     }
 }

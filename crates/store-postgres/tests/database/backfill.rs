@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use candor_domain::assignment::{Assignment, SubmissionStatus};
+use candor_domain::audit::AuditEntry;
 use candor_domain::catalog::Department;
 use candor_domain::id::ObservationId;
 use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::text::fold_case;
 use candor_port_storage::Storage;
-use candor_port_storage::{Row, StorageExt, Write};
+use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use candor_store_postgres::{PostgresOptions, replace_former_keys};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
@@ -18,6 +19,8 @@ use crate::support;
 
 const VISIBILITY: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres/0017_visibility/up.sql"));
+const ADDRESS_CHANGES: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/postgres/0066_address_changes/up.sql"));
 
 #[tokio::test(flavor = "multi_thread")]
 async fn submitted_observations_get_the_requester() {
@@ -44,6 +47,32 @@ async fn submitted_observations_get_the_requester() {
     for (number, id) in ids.into_iter().enumerate() {
         let stored_observation = store.row::<Observation>(tenant, id).await.unwrap().unwrap().value;
         assert_eq!(stored_observation.requester_id, (number < 30).then_some(requester_id), "{number}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changed_mailboxes_get_the_time_of_their_audit_entry() {
+    let Some(database) = support::database() else { return };
+    let (store, make) = (support::store(&database, None).await, Fixtures::new(66));
+    let tenant = make.tenant();
+    let people: Vec<_> = (0..40).map(|_| make.employee()).collect();
+    store.commit(tenant, make.change(people.iter().cloned().map(joins).collect())).await.unwrap();
+    let mut wanted_times = vec![None; people.len()];
+    for (number, person) in people.iter().enumerate().take(30) {
+        for action in ["employee.change_sign_in_address", "employee.change_sign_in_address", "employee.update"] {
+            let occurred_at = make.tick();
+            if action != "employee.update" {
+                wanted_times[number] = Some(occurred_at);
+            }
+            let entry = AuditEntry { occurred_at, ..make.audit(action, &person.id.to_string()) };
+            store.commit(tenant, ChangeSet::new(entry)).await.unwrap();
+        }
+    }
+    let backfill = ADDRESS_CHANGES.split(';').find(|statement| statement.contains("UPDATE employees"));
+    support::client(database.url()).await.batch_execute(backfill.unwrap()).await.unwrap();
+    for (number, person) in people.iter().enumerate() {
+        let stored_person = store.row::<Employee>(tenant, person.id).await.unwrap().unwrap().value;
+        assert_eq!(stored_person.address_changed_at, wanted_times[number], "{number}");
     }
 }
 

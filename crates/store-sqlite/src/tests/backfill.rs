@@ -1,21 +1,24 @@
 //! Data migrations of existing rows.
 
 use candor_domain::assignment::{Assignment, SubmissionStatus};
+use candor_domain::audit::AuditEntry;
 use candor_domain::catalog::Department;
 use candor_domain::id::{EmployeeId, ObservationId};
 use candor_domain::people::Employee;
 use candor_domain::text::fold_case;
-use candor_port_storage::{Row, Write};
+use candor_port_storage::{ChangeSet, Row, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
 use candor_tables::flat::CellReader;
 
 use super::{database, save};
-use crate::migrate;
 use crate::sql::{Db, Sql};
+use crate::{commit, migrate};
 
 const VISIBILITY: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite/0017_visibility/up.sql"));
+const ADDRESS_CHANGES: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite/0066_address_changes/up.sql"));
 
 #[test]
 fn submitted_observations_get_the_requester() {
@@ -48,6 +51,32 @@ fn submitted_observations_get_the_requester() {
         let stored_requester = db.first(sql, |row| Ok(row.id().unwrap())).unwrap().flatten();
         let expected_requester = (number < 30).then_some(requester_id);
         assert_eq!(stored_requester.map(EmployeeId::from_bytes), expected_requester, "{number}");
+    }
+}
+
+#[test]
+fn changed_mailboxes_get_the_time_of_their_audit_entry() {
+    let (mut db, make) = (database(), Fixtures::new(66));
+    let tenant = make.tenant();
+    let people: Vec<_> = (0..40).map(|_| make.employee()).collect();
+    save(&mut db, &make, tenant, people.iter().cloned().map(joins).collect());
+    let mut wanted_times = vec![None; people.len()];
+    for (number, person) in people.iter().enumerate().take(30) {
+        for action in ["employee.change_sign_in_address", "employee.change_sign_in_address", "employee.update"] {
+            let occurred_at = make.tick();
+            if action != "employee.update" {
+                wanted_times[number] = Some(occurred_at);
+            }
+            let entry = AuditEntry { occurred_at, ..make.audit(action, &person.id.to_string()) };
+            commit::carry_out(&mut db, tenant, &ChangeSet::new(entry)).unwrap();
+        }
+    }
+    let backfill = ADDRESS_CHANGES.split(';').find(|statement| statement.contains("UPDATE employees"));
+    db.batch(backfill.unwrap()).unwrap();
+    for (number, person) in people.iter().enumerate() {
+        let sql = Sql::new("SELECT address_changed_at FROM employees WHERE id = ?").bind(person.id.to_bytes());
+        let stored_time = db.first(sql, |row| Ok(row.time().unwrap())).unwrap().flatten();
+        assert_eq!(stored_time, wanted_times[number], "{number}");
     }
 }
 

@@ -46,6 +46,7 @@ stored! {
         returned_at: Option<Time>,
         twin: Option<FlagColumn> = person.is_twin.then_some(true),
         hold_changes: Option<Int> = Some(person.hold_changes),
+        address_changed_at: Option<Time>,
     }
     derived {
         left_at: Option<Time> = person.left_at(),

@@ -3,6 +3,8 @@
 use super::super::Role;
 use super::super::tests::employee;
 use super::*;
+use crate::audit::{Actor, Origin};
+use crate::id::AuditId;
 use crate::json::Value;
 use ulid::Ulid;
 
@@ -120,6 +122,25 @@ fn twin_keeps_its_address_until_its_mailbox_changes() {
         (twin.keeps_key_with(address), Employee { is_twin: false, ..twin.clone() }.keeps_key_with(address))
     });
     assert_eq!(keeps, [(true, true), (false, true)]);
+}
+
+#[test]
+fn another_mailbox_sets_the_time_that_its_audit_entry_has() {
+    let first_change = Timestamp::from_millis(1_500);
+    let person = Employee { address_changed_at: Some(first_change), ..employee(1) };
+    for (body, is_other) in [
+        (r#"{"email":"eve@example.com"}"#, true),
+        (r#"{"email":"eve@example.com","job_title":"Lead"}"#, true),
+        (r#"{"email":"Person1@EXAMPLE.com"}"#, false),
+        (r#"{"job_title":"Lead"}"#, false),
+    ] {
+        let decision = person.update(&patch(body, &person), &References::default(), NOW).unwrap().unwrap();
+        let expected_time = if is_other { decision.state.updated_at } else { first_change };
+        assert_eq!(decision.state.address_changed_at, Some(expected_time), "{body}");
+        let id = AuditId::from_bytes([1; 16]);
+        let entry = decision.audit.into_entry(id, NOW, Actor::system("test"), None, Origin::default());
+        assert_eq!(entry.changes_sign_in_address(), is_other, "{body}");
+    }
 }
 
 /// Parses a creation with one member replaced or added. Returns the draft, or its problems.

@@ -1,5 +1,6 @@
 //! First links of accounts by their tokens.
 
+use futures_util::StreamExt;
 use serde_json::{Value, json};
 
 use super::{TokenStage, status_of, token};
@@ -70,6 +71,26 @@ async fn token_does_not_bring_back_a_removed_link() {
         assert_eq!(status_of(world, &token(world, claims.clone())).await, 401, "{}", shared.name);
         stage.link(world, super::SUBJECT, &stage.person).await;
         assert_eq!(status_of(world, &token(world, claims)).await, 200, "{}", shared.name);
+    }
+}
+
+#[tokio::test]
+async fn only_a_changed_mailbox_keeps_a_person_from_the_first_token() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let stage = TokenStage::begin_unlinked(world, json!({"link_by": "verified_email"})).await;
+        let moved_person = world.employee("former@acme.example").await;
+        world.patch(&format!("/v1/employees/{moved_person}"), json!({"email": "moved@acme.example"})).await;
+        // Keys without any access to people write these entries about the persons.
+        for person in [&stage.person, &moved_person] {
+            let read_all =
+                (0..501).map(|_| world.post("/v1/notifications/read_all", json!({"recipient_id": person})));
+            let responses = futures_util::stream::iter(read_all).buffer_unordered(8).collect::<Vec<_>>().await;
+            assert!(responses.iter().all(|response| response.status == 200), "{}", shared.name);
+        }
+        let with = |email: &str| token(world, json!({"email": email, "email_verified": true, "sub": email}));
+        assert_eq!(status_of(world, &with("moved@acme.example")).await, 401, "{}", shared.name);
+        assert_eq!(status_of(world, &with("token@acme.example")).await, 200, "{}", shared.name);
     }
 }
 

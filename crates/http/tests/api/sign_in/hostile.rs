@@ -105,6 +105,47 @@ async fn state_serves_its_browser_once() {
 }
 
 #[tokio::test]
+async fn refused_state_causes_no_further_request_to_the_provider() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let stage = Stage::begin(world, json!({})).await;
+        let begun_sign_in = begin(world, json!({"email": EMAIL}), None).await;
+        let params = [("state", begun_sign_in.query["state"].as_str()), ("code", "invented")];
+        let come_back = || stage.come_back(world, &params, &begun_sign_in.cookie);
+        let mut reasons: Vec<_> = futures_util::future::join_all((0..18).map(|_| come_back())).await;
+        reasons.sort();
+        assert_eq!(world.providers.take_exchanges().len(), 1, "{}", shared.name);
+        assert!(reasons.pop().unwrap().ends_with("#error=provider"), "{}", shared.name);
+        assert!(reasons.iter().all(|address| address.ends_with("#error=expired")), "{reasons:?}");
+        assert!(stage.sign_in(world, json!({})).await.0.contains("#code="), "a new sign-in");
+    }
+}
+
+#[tokio::test]
+async fn cookie_names_the_organization_after_a_sign_in() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let stage = Stage::begin(world, json!({})).await;
+        let (address, cookie) = stage.sign_in(world, json!({})).await;
+        let exchange_response = exchange(world, &address, &cookie).await;
+        let new_cookie = exchange_response.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+        assert_ne!(new_cookie, cookie, "{}", shared.name);
+        // The new cookie is that of the same browser, which needs it once.
+        let begun_sign_in = begin(world, json!({"email": EMAIL}), Some(&cookie)).await;
+        grant(world, &begun_sign_in, &json!({}));
+        let params = [("state", begun_sign_in.query["state"].as_str()), ("code", "c0de")];
+        let address = stage.come_back(world, &params, &new_cookie).await;
+        let exchange_response = exchange(world, &address, &new_cookie).await;
+        assert_eq!(
+            (exchange_response.status, exchange_response.header("set-cookie")),
+            (200, None),
+            "{}",
+            shared.name
+        );
+    }
+}
+
+#[tokio::test]
 async fn code_of_a_session_lives_a_minute() {
     let world = TestApi::new().await;
     let stage = Stage::begin(&world, json!({})).await;

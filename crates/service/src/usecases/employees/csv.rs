@@ -19,7 +19,7 @@ use candor_domain::people::Connector;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_people_csv::{
-    self as csv, CsvFileError, File, Plan, Report, RowOutcome, UploadRequest, UploadRowError,
+    self as csv, CsvFileError, File, Plan, PlanDisplay, Report, RowOutcome, UploadRequest, UploadRowError,
 };
 use candor_port_storage::StorageExt;
 use tokio::sync::OwnedMutexGuard;
@@ -27,6 +27,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::change::commit::{SavedPiece, too_wide};
 use crate::context::error::Error;
+use crate::context::list::MAX_PAGE_BYTES;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::Services;
@@ -38,10 +39,6 @@ pub const PIECE: usize = 150;
 /// Size of the people, as bytes of JSON, after which a commit takes no more rows. A commit writes each person several
 /// times: as a row, in events and in the audit log.
 const COMMIT_BYTES: usize = 1024 * 1024;
-/// Maximum number of rows of an upload that takes no turn of large uploads.
-const SMALL_ROWS: usize = 100;
-/// Maximum size of a file that is read without a turn of large uploads, in bytes.
-const SMALL_BYTES: usize = 64 * 1024;
 /// Number of consecutive lost commits after which the upload is given up. Saved pieces stay, and sending the
 /// file again continues from there.
 const STALLS: usize = 8;
@@ -68,16 +65,13 @@ pub async fn upsert(
         return Ok(reply);
     }
     let request = params.parse(UploadRequest::read)?;
-    let (ignored, bytes) = (request.ignore_columns, body.len());
-    // A large file waits for a turn, which bounds memory and threads: a parsed file takes some five times its bytes,
-    // the stored people of its rows take up to 32 MiB, and work in pieces holds a thread.
-    let mut turn = None;
-    if bytes > SMALL_BYTES {
-        turn = Some(services.uploads.turn(context.caller.tenant).await?);
-    }
+    let ignored_columns = request.ignore_columns;
+    // A file of some size waits for a turn, which bounds memory and threads: a parsed file takes some five times its
+    // bytes, the stored people of its rows take up to 32 MiB, and work in pieces holds a thread.
+    let turn = services.uploads.turn(context.caller.tenant, &body).await?;
     let read = move |progress: &mut csv::CellCounter<'_>| {
         let mut file = File::read_in_pieces(&body, progress)?;
-        file.ignore_columns(&ignored).map_err(CsvFileError::Invalid)?;
+        file.ignore_columns(&ignored_columns).map_err(CsvFileError::Invalid)?;
         Ok(file)
     };
     let file = match work::run(services, context, turn.is_some(), read).await? {
@@ -93,9 +87,6 @@ pub async fn upsert(
         context.caller.require_admin(AdminContext::Settings)?;
     }
     context.authorize()?;
-    if turn.is_none() && file.row_count() > SMALL_ROWS {
-        turn = Some(services.uploads.turn(context.caller.tenant).await?);
-    }
     let connector = connector(services, context, request.connector.as_deref()).await?;
     let settings = UploadSettings {
         is_large: turn.is_some(),
@@ -240,9 +231,12 @@ impl<'a> Upload<'a> {
         let settings = Arc::clone(&self.asked);
         let body = self.run(move |progress| {
             let UploadSettings { file, shows_stored, .. } = &*settings;
-            let rows = plan.rows(file, &loaded.known, &settings.options(now), names, *shows_stored, progress);
             let report = Report::from_outcomes(file, plan.outcomes.iter()).with_warnings(&plan.warnings);
-            let report = Report { plan: Some(rows.map_err(|error| refused_later(&error))?), ..report };
+            let max_bytes = MAX_PAGE_BYTES.saturating_sub(csv::json_bytes(&report));
+            let display = PlanDisplay { names, shows_stored: *shows_stored, max_bytes };
+            let rows = plan.rows(file, &loaded.known, &settings.options(now), display, progress);
+            let (rows, plan_has_more) = rows.map_err(|error| refused_later(&error))?;
+            let report = Report { plan: Some(rows), plan_has_more, ..report };
             work::render(&report, progress)
         });
         Ok(Reply::ok(body.await??, None))

@@ -15,6 +15,7 @@ use candor_tokens::token_response::TokenResponse;
 use super::session::begin_session;
 use super::{open_browser, open_state, redirect_uri};
 use crate::context::error::Error;
+use crate::context::exchange_turns::Visitor;
 use crate::context::provider_secrets;
 use crate::context::services::Services;
 
@@ -26,8 +27,18 @@ pub(super) struct SignIn {
     pub(super) tenant: Tenant,
     pub(super) provider: IdentityProvider,
     pub(super) state: SignInState,
+    pub(super) visitor: Visitor,
     pub(super) request: RequestId,
     pub(super) origin: Origin,
+}
+
+/// A browser that comes back from a provider.
+#[derive(Debug, Clone, Copy)]
+pub struct ReturningBrowser<'b> {
+    /// Value of the cookie of sign-ins.
+    pub cookie: Option<&'b str>,
+    /// Client address, as quotas count it.
+    pub address: [u8; 16],
 }
 
 /// Ends a sign-in. Returns the address in the console to which the browser goes: with the code of the session, or with
@@ -39,10 +50,10 @@ pub async fn complete(
     services: &Services,
     provider: &str,
     response: SignInResponse,
-    cookie: Option<&str>,
+    browser: ReturningBrowser<'_>,
     (request, origin): (RequestId, Origin),
 ) -> Result<String, Error> {
-    let Some(sign_in) = find_sign_in(services, provider, &response, cookie, (request, origin)).await? else {
+    let Some(sign_in) = find_sign_in(services, provider, &response, browser, (request, origin)).await? else {
         return Ok(services.settings.refusal_url(SignInError::Expired.reason()));
     };
     let command_line = sign_in.state.command_line.as_ref();
@@ -71,10 +82,11 @@ async fn find_sign_in(
     services: &Services,
     provider: &str,
     response: &SignInResponse,
-    cookie: Option<&str>,
+    browser: ReturningBrowser<'_>,
     (request, origin): (RequestId, Origin),
 ) -> Result<Option<SignIn>, Error> {
-    let browser = cookie.and_then(|cookie| open_browser(services, cookie));
+    let address = browser.address;
+    let browser = browser.cookie.and_then(|cookie| open_browser(services, cookie));
     let provider = provider.parse::<IdentityProviderId>().ok();
     let (Some(browser), Some(provider), Some(sealed)) = (browser, provider, &response.state) else {
         return Ok(None);
@@ -84,8 +96,9 @@ async fn find_sign_in(
         return Ok(None);
     };
     let tenant = Tenant::live(state.organization);
+    let visitor = Visitor { address, is_known: browser.organization == Some(state.organization) };
     let provider = services.store.row::<IdentityProvider>(tenant, provider).await?;
-    Ok(provider.map(|row| SignIn { tenant, provider: row.value, state, request, origin }))
+    Ok(provider.map(|row| SignIn { tenant, provider: row.value, state, visitor, request, origin }))
 }
 
 /// Exchanges the code and judges the ID token.
@@ -108,7 +121,9 @@ async fn judge(services: &Services, sign_in: &SignIn, response: &SignInResponse)
         redirect_uri: redirect_uri(services, provider.id),
         code_verifier: Secret::new(state.verifier.clone()),
     };
+    let turn = services.exchange_turns.begin(state, sign_in.visitor).await?;
     let document = services.identity_transport.exchange_code(exchange).await.map_err(SignInError::Exchange)?;
+    drop(turn);
     let tokens = TokenResponse::parse(&document.body)?;
     let signed_token = SignedToken::parse(tokens.id_token.reveal())?;
     let keys = services.keys_of(&provider.issuer, *tenant, provider.id, signed_token.key_id()).await;

@@ -7,11 +7,11 @@ mod session;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use candor_domain::id::IdentityProviderId;
+use candor_domain::id::{IdentityProviderId, OrganizationId};
 use candor_domain::identity::sign_in::SignInState;
 
 pub use begin::{SignInUrl, begin};
-pub use callback::complete;
+pub use callback::{ReturningBrowser, complete};
 pub use logout::{LogoutUrl, log_out};
 
 use crate::context::error::Error;
@@ -27,6 +27,8 @@ const BROWSER_BYTES: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Browser {
     id: [u8; BROWSER_BYTES],
+    /// Organization to which the browser signed in last. Its next sign-in there goes before those of new browsers.
+    organization: Option<OrganizationId>,
 }
 
 impl Browser {
@@ -50,7 +52,22 @@ const fn place_of_browser() -> SealContext<'static> {
 #[must_use]
 pub fn open_browser(services: &Services, cookie: &str) -> Option<Browser> {
     let plain = open(services, &place_of_browser(), cookie)?;
-    plain.try_into().ok().map(|id| Browser { id })
+    let (id, organization) = plain.split_first_chunk()?;
+    let organization = (!organization.is_empty()).then(|| organization.try_into().map(OrganizationId::from_bytes));
+    Some(Browser { id: *id, organization: organization.transpose().ok()? })
+}
+
+/// Returns the cookie of a browser that has signed in to an organization; `None` if it has this cookie already.
+pub(crate) fn cookie_after_sign_in(
+    services: &Services,
+    browser: &Browser,
+    organization: OrganizationId,
+) -> Result<Option<String>, Error> {
+    if browser.organization == Some(organization) {
+        return Ok(None);
+    }
+    let plain = [browser.id, organization.to_bytes()].concat();
+    seal(services, &place_of_browser(), &plain).map(Some)
 }
 
 /// Creates a browser with the value of its cookie.
@@ -58,7 +75,7 @@ fn new_browser(services: &Services) -> Result<(Browser, String), Error> {
     let mut id = [0; BROWSER_BYTES];
     services.ids.fill(&mut id)?;
     let cookie = seal(services, &place_of_browser(), &id)?;
-    Ok((Browser { id }, cookie))
+    Ok((Browser { id, organization: None }, cookie))
 }
 
 fn seal_state(services: &Services, provider: IdentityProviderId, state: &SignInState) -> Result<String, Error> {
