@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_fair_share::large_work::Turn;
+use candor_fair_share::large_work::{Turn, is_polled_in_turn};
 use candor_fair_share::{LargeWork, RowSizes};
 use candor_port_storage::error::Read;
 use candor_port_storage::{ChangeSet, CommitError, Committed};
@@ -24,10 +24,11 @@ use tracing::Instrument;
 use crate::cluster::{LAYOUT, layout_of};
 use crate::commit::{Committer, check};
 use crate::connection::pool::share_of;
-use crate::connection::rows::{RowSink, Values};
+use crate::connection::rows::{RawRows, RowSink, Values};
 use crate::connection::session::Session;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
+use crate::nodes::transaction::run_to_completion;
 use crate::nodes::{Connections, Nodes, Sizes};
 use crate::options::{ConnectError, PostgresOptions};
 use crate::schema::pooler::explain_pooler;
@@ -148,7 +149,21 @@ impl PostgresStore {
         Ok(values.into_vec())
     }
 
+    /// Reads on a shared connection. A read for a use case that is polled during turns only runs in a task of its own:
+    /// rows that no poll takes from a shared connection hold up the reads behind them, also of other organizations.
     async fn read_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
+        if !is_polled_in_turn() {
+            return self.read_here(sql, rows).await;
+        }
+        let (store, sql) = (self.clone(), sql.clone());
+        let read = async move {
+            let mut raw_rows = RawRows::default();
+            store.read_here(&sql, &mut raw_rows).await.map(|()| raw_rows)
+        };
+        pass_from_task(read, rows).await
+    }
+
+    async fn read_here(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
         if self.replica_answers(sql, rows).await {
             return Ok(());
         }
@@ -204,7 +219,20 @@ impl PostgresStore {
         }
     }
 
+    /// Reads on an exclusive connection; in a task of its own as [`Self::read_into`].
     async fn apart_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
+        if !is_polled_in_turn() {
+            return self.read_apart_here(sql, rows).await;
+        }
+        let (store, sql) = (self.clone(), sql.clone());
+        let read = async move {
+            let mut raw_rows = RawRows::default();
+            store.read_apart_here(&sql, &mut raw_rows).await.map(|()| raw_rows)
+        };
+        pass_from_task(read, rows).await
+    }
+
+    async fn read_apart_here(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
         if self.replica_answers(sql, rows).await {
             return Ok(());
         }
@@ -215,6 +243,15 @@ impl PostgresStore {
             .await
             .map_err(Failure::into_storage)
     }
+}
+
+/// Runs a read in a task on the runtime of its caller, and passes its rows to a sink.
+pub(super) async fn pass_from_task(
+    read: impl Future<Output = Read<RawRows>> + Send + 'static,
+    rows: &mut dyn RowSink,
+) -> Read<()> {
+    let raw_rows = run_to_completion(&Handle::current(), read.in_current_span()).await?;
+    raw_rows.pass_to(rows).map_err(Failure::into_storage)
 }
 
 /// Connects to the servers and detects the layout. The store uses the first host that answers, or all nodes of a
