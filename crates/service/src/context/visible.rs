@@ -250,11 +250,11 @@ pub(crate) async fn narrow_changes(
     context: &RequestContext,
     entries: &mut [AuditEntry],
 ) -> Result<(), Error> {
-    let ids: BTreeSet<_> = entries.iter().flat_map(AuditEntry::linked_ids).collect();
-    if ids.is_empty() || context.caller.viewer() == Viewer::Everything {
+    if context.caller.viewer() == Viewer::Everything {
         return Ok(());
     }
-    let visible_ids = find_visible(services, context, &ids).await?;
+    let ids: BTreeSet<_> = entries.iter().flat_map(AuditEntry::linked_ids).collect();
+    let visible_ids = if ids.is_empty() { ids } else { find_visible(services, context, &ids).await? };
     entries.iter_mut().for_each(|entry| entry.retain_linked(&|id| visible_ids.contains(&id)));
     Ok(())
 }
