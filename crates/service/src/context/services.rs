@@ -347,8 +347,7 @@ mod tests {
     #[test]
     fn event_data_has_no_linked_summaries() {
         let text = r#"a \"linked_summary_ids\":[\"sum_9\"] b"#;
-        for (ids, rest) in
-            [("", ""), (r#""sum_1""#, r#","tags":["x"]"#), (r#""sum_1","sum_2""#, r#","note":"]""#)]
+        for (ids, rest) in [("", ""), (r#""sum_1""#, r#","tags":["x"]"#), (r#""sum_1","sum_2""#, r#","note":"]""#)]
         {
             let rendered = format!(r#"{{"title":"{text}","linked_summary_ids":[{ids}]{rest}}}"#);
             let wanted = format!(r#"{{"title":"{text}","linked_summary_ids":[]{rest}}}"#);

@@ -291,3 +291,37 @@ impl Storage for PostgresStore {
         self.for_replica()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use candor_fair_share::large_work::poll_in_turn;
+    use candor_test_postgres::TestDatabase;
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// Deadline of a read that waits for no other.
+    const DEADLINE: Duration = Duration::from_secs(100);
+    /// Rows of 20 MB together, more than all buffers between the server and a sink.
+    const MANY_ROWS: &str = "SELECT n::bigint, repeat('x', 100000) FROM generate_series(1, 200) AS n";
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn read_of_an_unpolled_use_case_holds_up_no_other() {
+        let Some(database) = TestDatabase::empty().unwrap() else { return };
+        let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 2)).await.unwrap();
+        let (many_rows, one_row) = (Sql::plain(MANY_ROWS), Sql::plain("SELECT 7::bigint"));
+        let number = |row: &mut dyn CellReader| row.int().map_err(Failure::Other);
+        // The second time, one poll sends the prepared statement.
+        assert_eq!(store.read(&many_rows, number).await.unwrap().len(), 200);
+        let mut unpolled = Box::pin(store.read(&many_rows, number));
+        assert!(poll_in_turn(|| (&mut unpolled).now_or_never()).is_none());
+        assert_eq!(timeout(DEADLINE, store.read(&one_row, number)).await.unwrap().unwrap(), [Some(7)]);
+        let mut apart = Box::pin(store.run_exclusive(&many_rows, number));
+        assert!(poll_in_turn(|| (&mut apart).now_or_never()).is_none());
+        let other = timeout(DEADLINE, store.run_exclusive(&one_row, number)).await.unwrap();
+        assert_eq!(other.unwrap(), [Some(7)], "the pool has few connections");
+        for read in [unpolled.await, apart.await] {
+            assert_eq!(read.unwrap(), (1..=200).map(Some).collect::<Vec<_>>());
+        }
+    }
+}
