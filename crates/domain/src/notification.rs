@@ -225,7 +225,7 @@ impl Notification {
     /// target, nor its id. A caller who may not read the kind of the target gets no texts.
     #[must_use]
     pub fn shown_to(&self, caller: &Caller, is_target_visible: bool) -> VisibleNotification<'_> {
-        let has_texts = is_target_visible && self.target.read_access().check(caller).is_ok();
+        let has_texts = is_target_visible && self.target.quote_access().check(caller).is_ok();
         VisibleNotification {
             id: self.id,
             recipient_id: self.recipient_id,

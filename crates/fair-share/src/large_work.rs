@@ -1,6 +1,7 @@
 //! Limiter for work on large rows and responses: a bounded number of concurrent pieces, with turns between
 //! tenants.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -25,6 +26,31 @@ pub const LARGE_BYTES: usize = 256 * 1024;
 /// Total size of data that may wait for turns, in bytes. The waiting data of one organization may be as large as
 /// the room that is still free. Its first piece may wait in any case.
 const WAITING_BYTES: usize = 96 * 1024 * 1024;
+
+thread_local! {
+    /// `true` while the thread polls a future that is polled during turns only.
+    static IS_IN_TURN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Polls a future that is polled during turns only. Meanwhile [`is_polled_in_turn`] is `true` on this thread.
+pub fn poll_in_turn<T>(poll: impl FnOnce() -> T) -> T {
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            IS_IN_TURN.set(false);
+        }
+    }
+    IS_IN_TURN.set(true);
+    let _reset = Reset;
+    poll()
+}
+
+/// Returns `true` if the present future is polled during turns only. Between them it may wait for long, so it must hold
+/// nothing that others wait for: a store does such work in a task of its own.
+#[must_use]
+pub fn is_polled_in_turn() -> bool {
+    IS_IN_TURN.get()
+}
 
 /// Error of a caller whose organization lets too much data wait for turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -4733,7 +4733,7 @@ class ScimRequest(TypedDict):
     """Time at which the request arrived."""
 
     method: str
-    """Method of the request."""
+    """Method of the request. `other` for methods that no route has."""
 
     path: str
     """Path of the request, without the query. `…` replaces the first segment that is neither a word of

@@ -3774,7 +3774,7 @@ export interface ScimRequest {
   request_id: string;
   /** Time at which the request arrived. */
   occurred_at: string;
-  /** Method of the request. */
+  /** Method of the request. `other` for methods that no route has. */
   method: string;
   /**
    * Path of the request, without the query. `…` replaces the first segment that is neither a word of SCIM nor

@@ -46,6 +46,13 @@ pub(crate) enum ErasureCommandError {
          key ring with which the ledger was written"
     )]
     UnsealedKey(KeyId),
+    /// The end of the ledger has no seal of this master key over the lines before it.
+    #[error(
+        "the end of the ledger has no seal of this master key over the lines before it, so nothing was repeated: lines were \
+         altered, removed or added; use the ledger as it was written, and the key ring with which it was written, or name \
+         the erasures to repeat all the same with `--force ID`"
+    )]
+    UnsealedEnd,
     /// The database has none of the organizations of the ledger.
     #[error(
         "the database has no organization of the ledger, so nothing was repeated; use the ledger that was written from \
@@ -71,6 +78,7 @@ pub(super) fn explain(action: &str, failure: LedgerError) -> CommandError {
         LedgerError::OtherDatabase => ErasureCommandError::OtherDatabase.into(),
         LedgerError::UnsealedHold(person) => ErasureCommandError::UnsealedHold(person).into(),
         LedgerError::UnsealedKey(key) => ErasureCommandError::UnsealedKey(key).into(),
+        LedgerError::UnsealedEnd => ErasureCommandError::UnsealedEnd.into(),
         LedgerError::Service(error) => to_command_error(action)(error),
     }
 }
@@ -94,7 +102,7 @@ pub(super) fn read(file: &Path) -> Result<Ledger, CommandError> {
 pub(crate) async fn ledger(config: &Config) -> Result<(), CommandError> {
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let ledger = erasure_ledger::read(&services).await.map_err(to_command_error("read the erasures"))?;
-    let text = erasure_ledger::to_text(&ledger).map_err(to_command_error("write the ledger"))?;
+    let text = erasure_ledger::to_text(&services, &ledger).map_err(to_command_error("write the ledger"))?;
     let mut stdout = std::io::stdout().lock();
     stdout
         .write_all(text.as_bytes())
@@ -126,7 +134,7 @@ pub(crate) async fn apply(
         rewrite_file(config).await?;
     }
     let is_finished = is_complete && outcome.refused.is_empty();
-    let mut human_text = describe(&outcome, &kept_entries);
+    let mut human_text = format!("{}\n{}", describe_end(&ledger), describe(&outcome, &kept_entries));
     if is_finished {
         restored::remove(config)?;
         human_text.push_str("\nStart the service: `candor serve`.");
@@ -134,6 +142,7 @@ pub(crate) async fn apply(
     let refusals = outcome.refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": word(*reason)}));
     let kept_counts = kept_entries.iter().map(|(entry, count)| json!({"id": entry.id, "count": count}));
     let object = json!({
+        "written_at": ledger.end.as_ref().map(|end| end.written_at),
         "revoked_keys": outcome.revoked_keys, "held": outcome.held.len(), "released": outcome.released, "held_beside_ledger": outcome.held_beside_ledger,
         "repeated": outcome.begun, "present": outcome.present, "unknown_people": outcome.unknown_people,
         "refused": refusals.collect::<Vec<_>>(), "kept_by_hold": kept_counts.collect::<Vec<_>>(), "is_complete": is_complete,
@@ -143,6 +152,17 @@ pub(crate) async fn apply(
         _ if is_finished => Ok(()),
         _ if !is_complete => Err(ErasureCommandError::Incomplete.into()),
         count => Err(ErasureCommandError::Refused(count).into()),
+    }
+}
+
+/// Returns the time at which a ledger was written, which the operator compares with the time of the last change; for a
+/// ledger of an earlier version a warning.
+pub(super) fn describe_end(ledger: &Ledger) -> String {
+    match &ledger.end {
+        Some(end) => format!("The ledger was written at {}.", end.written_at),
+        None => "The ledger has an earlier version, without the time and the seal of its end: lines may be missing. Write \
+                 the ledger again when the service runs."
+            .to_owned(),
     }
 }
 

@@ -6519,7 +6519,7 @@ pub struct ScimRequest {
     pub request_id: String,
     /// Time at which the request arrived.
     pub occurred_at: String,
-    /// Method of the request.
+    /// Method of the request. `other` for methods that no route has.
     pub method: String,
     /// Path of the request, without the query. `…` replaces the first segment that is neither a word of SCIM
     /// nor the id of a person, and all that follows, because it may be the name of a person.

@@ -53,16 +53,13 @@ impl Asker {
     }
 
     /// Returns `true` if a caller with these rights may get the replay of a request of `asker`: see
-    /// [`Authority::may_have_the_replay_of`]. The replay can hold a secret, so a key other than the asker's must also
-    /// cover the reach of `asker`. If the asker was not stored, its reach counts as unlimited.
+    /// [`Authority::may_have_the_replay_of`]. The replay can hold a secret, so the caller must also cover the reach of
+    /// `asker`. This applies to the asker's key, too: one key has two secrets with two ends while a rotation overlaps. If
+    /// the asker was not stored, its reach counts as unlimited.
     #[must_use]
     pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
         let may_do_as_much = self.authority.may_have_the_replay_of(asker.map(|asker| &asker.authority));
-        may_do_as_much
-            && asker.map_or_else(
-                || self.reach.covers(&Reach::default()),
-                |asker| self.authority.key == asker.authority.key || self.reach.covers(&asker.reach),
-            )
+        may_do_as_much && self.reach.covers(&asker.map(|asker| asker.reach.clone()).unwrap_or_default())
     }
 }
 
@@ -129,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn other_key_needs_the_reach_of_the_asker_for_a_replay() {
+    fn replay_needs_the_reach_of_the_asker_from_its_own_key_too() {
         let asker = |key: u128, reach: &Reach| Asker {
             authority: Authority {
                 key: KeyId::from_ulid(Ulid(key)),
@@ -141,9 +138,14 @@ mod tests {
             reach: reach.clone(),
         };
         let (endless, office) = (reach(None, &[]), reach(Some(7), &["192.0.2.0/24"]));
+        let overlap = reach(Some(7), &[]);
         let table = [
             // key that repeats the request, key that sent it first, the repetition gets the answer
-            (asker(1, &office), Some(asker(1, &endless)), true),
+            (asker(1, &office), Some(asker(1, &office)), true),
+            (asker(1, &endless), Some(asker(1, &office)), true),
+            (asker(1, &office), Some(asker(1, &endless)), false),
+            (asker(1, &overlap), Some(asker(1, &endless)), false),
+            (asker(1, &endless), Some(asker(1, &overlap)), true),
             (asker(2, &endless), Some(asker(1, &office)), true),
             (asker(2, &office), Some(asker(1, &office)), true),
             (asker(2, &office), Some(asker(1, &endless)), false),

@@ -35,6 +35,13 @@ impl Target {
     pub fn read_access(&self) -> Access {
         read_access_of(&self.kind)
     }
+
+    /// Returns the access that a caller needs to see texts that quote the resource. Texts about a connector quote its sync
+    /// issues, which concern people.
+    #[must_use]
+    pub fn quote_access(&self) -> Access {
+        read_access_of(if self.kind == "connector" { "sync_issue" } else { &self.kind })
+    }
 }
 
 impl AuditEntry {

@@ -127,6 +127,13 @@ fn shorten_value(text: &str) -> Value {
     Value::Object(Object::from(members))
 }
 
+/// Returns `true` if only the length and the digest of a value are kept.
+pub(super) fn is_shortened(value: &Value) -> bool {
+    let Value::Object(members) = value else { return false };
+    let mut names = members.iter().map(|(name, _)| name.as_str());
+    (names.next(), names.next(), names.next()) == (Some("bytes"), Some("sha256"), None)
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
 }
@@ -144,6 +151,7 @@ mod tests {
         assert_eq!(fits["body"].to, Value::Text(text), "texts of people may be evidence");
         let large = json!({"body": "x".repeat(TEXT_BYTES - 1), "fields": vec![0; VALUE_BYTES], "count": 1});
         let changes = serde_json::to_value(difference(&large, &json!({"count": 2}))).unwrap();
+        assert!(is_shortened(&difference(&large, &json!({}))["fields"].from));
         assert_eq!(changes["body"]["from"]["bytes"], TEXT_BYTES + 1);
         assert_eq!(changes["body"]["from"]["sha256"].as_str().unwrap().len(), 64);
         assert_eq!(changes["fields"]["from"]["bytes"], 2 * VALUE_BYTES + 1);

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::AuditEntry;
+use super::changes::is_shortened;
 use crate::json::Value;
 use crate::visibility::LinkedId;
 
@@ -19,14 +20,23 @@ impl AuditEntry {
     }
 
     /// Removes the ids of linked resources for which `is_shown` is false: a value that is a hidden id becomes
-    /// null, and a list loses its entries that are hidden ids. A change whose two values become equal is omitted.
+    /// null, and a list loses its entries that are hidden ids. A change whose two values become equal is omitted, and so
+    /// is the change of a list of ids of which only length and digest are kept: they would tell of hidden ids.
     pub fn retain_linked(&mut self, is_shown: &dyn Fn(LinkedId) -> bool) {
-        self.changes.retain(|_, change| {
+        self.changes.retain(|name, change| {
+            if holds_linked_ids(name) && (is_shortened(&change.from) || is_shortened(&change.to)) {
+                return false;
+            }
             let has_hidden_id =
                 [&mut change.from, &mut change.to].map(|value| hide(value, is_shown)).contains(&true);
             !has_hidden_id || change.from.canonical() != change.to.canonical()
         });
     }
+}
+
+/// Returns `true` if a member of this name can hold ids of linked resources in a list.
+fn holds_linked_ids(name: &str) -> bool {
+    name.ends_with("_ids") || name == "submissions"
 }
 
 fn collect(value: &Value, ids: &mut BTreeSet<LinkedId>) {
@@ -84,6 +94,24 @@ mod tests {
             request_id: None,
             context: Origin::default(),
         }
+    }
+
+    #[test]
+    fn history_has_no_digest_of_a_list_of_ids() {
+        let ids = |count: u128| -> Vec<_> {
+            (0..count).map(|id| ObjectiveId::from_ulid(Ulid(id)).to_string()).collect()
+        };
+        let is_kept = |name: &str, from: u128, to: u128| {
+            let mut entry = entry();
+            entry.changes.insert(name.into(), Change::new(&ids(from), &ids(to)));
+            entry.retain_linked(&|_| true);
+            entry.changes.contains_key(name)
+        };
+        for name in ["included_observation_ids", "linked_summary_ids", "submissions"] {
+            assert!(is_kept(name, 1, 2), "{name}");
+            assert!(!is_kept(name, 1, 200) && !is_kept(name, 200, 1) && !is_kept(name, 199, 200), "{name}");
+        }
+        assert!(is_kept("metadata", 1, 200), "no member with ids of linked resources");
     }
 
     #[test]

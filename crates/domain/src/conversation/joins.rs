@@ -100,6 +100,12 @@ impl Conversation {
         caller.acts_for().and_then(|person| self.joins.0.get(&person)).copied()
     }
 
+    /// Returns `true` if this caller sees a message of this time, as far as the caller's join decides.
+    #[must_use]
+    pub fn shows(&self, caller: &Caller, message_time: Timestamp) -> bool {
+        self.seen_from(caller).is_none_or(|join_time| message_time >= join_time)
+    }
+
     /// Narrows bounds of time so that they contain only messages that this caller sees.
     #[must_use]
     pub fn narrow(&self, caller: &Caller, bounds: Bounds<Timestamp>) -> Bounds<Timestamp> {

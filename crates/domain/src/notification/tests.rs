@@ -61,6 +61,28 @@ fn texts_of_a_notification_need_read_access_to_its_target() {
 }
 
 #[test]
+fn texts_about_a_connector_need_the_access_of_its_issues() {
+    let person = EmployeeId::from_ulid(Ulid(1));
+    let notice = Notice {
+        kind: Type::ConnectorSyncFailed,
+        to: Recipients::OrgAdmins,
+        title: "A change was refused".to_owned(),
+        body: "`ada@example.com` is an org admin".to_owned(),
+        target: Target { kind: "connector".to_owned(), id: "x".to_owned() },
+    };
+    let notification = notice.for_recipient(NotificationId::from_ulid(Ulid(2)), person, Timestamp::from_millis(5));
+    for (caller, shows) in [
+        (unbound(AccessLevel::Admin), true),
+        (bound_caller(person, true).with_level(AccessLevel::Admin), true),
+        (bound_caller(person, false).with_level(AccessLevel::Admin), false),
+    ] {
+        let visible_notification = notification.shown_to(&caller, true);
+        assert_eq!(visible_notification.title.is_some(), shows, "{caller:?}");
+        assert_eq!(visible_notification.body.is_some(), shows, "{caller:?}");
+    }
+}
+
+#[test]
 fn bound_key_sees_notifications_of_its_person_only() {
     let [own, other] = [1, 2].map(|id| EmployeeId::from_ulid(Ulid(id)));
     let to = |recipient_id| Filter { recipient_id, unread: Some(true) };

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, Wake, Waker};
 
 use candor_domain::access::Tenant;
 use candor_fair_share::LargeWork;
-use candor_fair_share::large_work::PIECE_BYTES;
+use candor_fair_share::large_work::{PIECE_BYTES, poll_in_turn};
 use candor_port_storage::StorageError;
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
@@ -32,9 +32,9 @@ pub(crate) async fn read<T: Send + 'static>(
 
 /// Runs a use case with a large body. The use case is polled on blocking threads, and only during turns of its tenant:
 /// while it waits, it holds neither a thread nor a turn. So however many use cases wait, threads remain for those that
-/// have a turn. A use case that has begun continues before others of the organization begin: it may hold what requests of
-/// other organizations wait for, such as a connection whose rows it reads only when it is polled. The use case must not
-/// wait for turns of the same limiter. Like a use case on a worker, it is dropped when the client is gone.
+/// have a turn. The store works for it in tasks of their own, so it holds no connection and no place meanwhile. A use case
+/// that has begun continues before others of the organization begin. The use case must not wait for turns of the same
+/// limiter. Like a use case on a worker, it is dropped when the client is gone.
 pub(crate) async fn run<T: Send + 'static>(
     work: &LargeWork,
     tenant: Option<Tenant>,
@@ -47,7 +47,7 @@ pub(crate) async fn run<T: Send + 'static>(
         let waker = Waker::from(Arc::clone(&signal));
         let poll = move || {
             let _turn = turn;
-            let poll_result = use_case.as_mut().poll(&mut Context::from_waker(&waker));
+            let poll_result = poll_in_turn(|| use_case.as_mut().poll(&mut Context::from_waker(&waker)));
             (poll_result, use_case)
         };
         match spawn_blocking(poll).await {

@@ -103,8 +103,9 @@ impl Drop for Record {
     }
 }
 
-/// Returns the method as a label. Unknown methods share one label, so that clients cannot create time series.
-fn known_method(method: &str) -> &'static str {
+/// Returns the method as a label. Unknown methods share one label: they are texts of a client, which would create time
+/// series, and fill logs.
+pub(crate) fn known_method(method: &str) -> &'static str {
     match method {
         "GET" => "GET",
         "HEAD" => "HEAD",

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::contract::route::Dialect;
 use crate::pipeline::exchange::Exchange;
+use crate::pipeline::record::known_method;
 use crate::response::Response;
 
 /// Adds a SCIM request with the key of a connector, and the status of its answer, to the log of this connector.
@@ -21,7 +22,7 @@ pub(crate) fn record(services: &Services, exchange: &Exchange<'_>, response: &Re
         id: exchange.id,
         connector_id,
         occurred_at: exchange.at,
-        method: exchange.request.method().to_string(),
+        method: known_method(exchange.request.method().as_str()).to_owned(),
         path: exchange.request.path().to_owned(),
         status: response.status.as_u16(),
         scim_type: error.and_then(|error| error["scimType"].as_str().map(str::to_owned)),

@@ -6,10 +6,11 @@ use tracing::field::Empty;
 use crate::connection::address;
 use crate::pipeline::api::Api;
 use crate::pipeline::exchange::Exchange;
+use crate::pipeline::record::known_method;
 
 /// Creates the span of a request; the status is recorded with the answer.
 fn span_of(exchange: &Exchange<'_>) -> Span {
-    let (method, route) = (exchange.request.method(), exchange.pattern);
+    let (method, route) = (known_method(exchange.request.method().as_str()), exchange.pattern);
     tracing::info_span!(
         target: "candor_spans",
         "request",

@@ -352,5 +352,17 @@ async fn added_person_sees_messages_from_then_on() {
         // A person may leave.
         assert_eq!(set(&of_eve, &[ada, bob, other]).await.status, 200);
         assert_eq!(send(world, &of_eve, "GET", &path, None).await.status, 404);
+        // After the return, notices of earlier messages stay as hidden as the messages.
+        world.clock.advance_seconds(60);
+        assert_eq!(set(&of_ada, &[ada, bob, other, eve]).await.status, 200);
+        world.clock.advance_seconds(60);
+        let newest = world.made(&messages, message(bob)).await;
+        assert_eq!(ids(&of_eve, "").await, [newest]);
+        let notices = send(world, &of_eve, "GET", "/v1/notifications?sort=created_at", None).await.json();
+        let have_texts: Vec<_> =
+            notices["data"].as_array().unwrap().iter().map(|notice| notice["body"].is_string()).collect();
+        assert_eq!(have_texts, [false, true], "{}", shared.name);
+        let first = format!("/v1/notifications/{}/read", notices["data"][0]["id"].as_str().unwrap());
+        assert_eq!(send(world, &of_eve, "POST", &first, None).await.json()["body"], Value::Null);
     }
 }

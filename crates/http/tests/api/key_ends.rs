@@ -174,3 +174,41 @@ async fn previous_secret_neither_rotates_nor_prolongs_its_key() {
         assert_eq!(send("PATCH", &path, json!({"name": "Late"})).await.status, 401, "{}", shared.name);
     }
 }
+
+#[tokio::test]
+async fn previous_secret_gets_no_stored_response() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let owner = key(world, None).await;
+        let send = |secret: &str, path: &str, body: Value| {
+            world.bare("POST", path).key(secret).header("idempotency-key", "once").json(&body).send()
+        };
+        let previous_secret = owner["key"].as_str().unwrap().to_owned();
+        let rotation = format!("/v1/api-keys/{}/rotate", owner["id"].as_str().unwrap());
+        let overlap = json!({"overlap_seconds": OVERLAP});
+        let rotated = send(&previous_secret, &rotation, overlap.clone()).await;
+        assert_eq!(rotated.status, 200, "{}", rotated.text());
+        let secret = rotated.json()["key"].as_str().unwrap().to_owned();
+
+        // The new secret repeats the rotation, but the previous one, which sent it, would learn the new secret.
+        let repeated = send(&secret, &rotation, overlap.clone()).await;
+        assert_eq!(repeated.header("idempotent-replayed"), Some("true"), "on {}", shared.name);
+        let refusal = send(&previous_secret, &rotation, overlap).await.refusal();
+        assert_eq!(refusal, (409, "idempotency_conflict".to_owned()), "on {}", shared.name);
+
+        let create = async |secret: &str| {
+            let body = json!({"name": "Endless", "scopes": ["*"], "access_level": "admin"});
+            world
+                .bare("POST", "/v1/api-keys")
+                .key(secret)
+                .header("idempotency-key", "made")
+                .json(&body)
+                .send()
+                .await
+        };
+        assert_eq!(create(&secret).await.status, 201);
+        assert_eq!(create(&secret).await.header("idempotent-replayed"), Some("true"));
+        let refusal = create(&previous_secret).await.refusal();
+        assert_eq!(refusal, (409, "idempotency_conflict".to_owned()), "on {}", shared.name);
+    }
+}

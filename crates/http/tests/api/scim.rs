@@ -1,5 +1,6 @@
 //! SCIM requests of identity providers: dialects, creation and return of people, discovery, and errors.
 
+mod confirmations;
 mod erased_names;
 mod isolation;
 mod mutations;

@@ -292,7 +292,7 @@ impl Services {
 
     /// Creates events of these types with the same data.
     pub(crate) fn events(&self, kinds: &[EventType], rendered: &Bytes, at: Timestamp) -> Vec<Event> {
-        let data = String::from_utf8_lossy(rendered).into_owned();
+        let data = event_data(&String::from_utf8_lossy(rendered));
         kinds
             .iter()
             .map(|kind| Event {
@@ -311,6 +311,17 @@ impl Services {
     }
 }
 
+/// Returns the data of an event about a rendered resource: the resource as GET returns it to a key without
+/// `summaries:read`, so `linked_summary_ids` is `[]` (decision F8). All readers get the same data, and not all of them may
+/// read summaries.
+fn event_data(rendered: &str) -> String {
+    // A text in JSON has no quotation mark without a backslash, so only a member has this name before a list.
+    const LINKED_SUMMARIES: &str = r#""linked_summary_ids":["#;
+    let Some((before, ids)) = rendered.split_once(LINKED_SUMMARIES) else { return rendered.to_owned() };
+    let after = ids.find(']').map_or("]", |end| &ids[end..]);
+    format!("{before}{LINKED_SUMMARIES}{after}")
+}
+
 /// Renders a resource as JSON.
 ///
 /// # Errors
@@ -325,4 +336,21 @@ pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
 /// [`DomainError::NotFound`] if it is `None`.
 pub fn or_not_found<T>(loaded: Option<T>) -> Result<T, Error> {
     loaded.ok_or(Error::Refused(DomainError::NotFound))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::event_data;
+
+    #[test]
+    fn event_data_has_no_linked_summaries() {
+        let text = r#"a \"linked_summary_ids\":[\"sum_9\"] b"#;
+        for (ids, rest) in [("", ""), (r#""sum_1""#, r#","tags":["x"]"#), (r#""sum_1","sum_2""#, r#","note":"]""#)]
+        {
+            let rendered = format!(r#"{{"title":"{text}","linked_summary_ids":[{ids}]{rest}}}"#);
+            let wanted = format!(r#"{{"title":"{text}","linked_summary_ids":[]{rest}}}"#);
+            assert_eq!(event_data(&rendered), wanted);
+        }
+        assert_eq!(event_data(r#"{"id":"obs_1"}"#), r#"{"id":"obs_1"}"#);
+    }
 }

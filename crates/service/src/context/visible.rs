@@ -7,7 +7,7 @@ use candor_domain::assignment::Assignment;
 use candor_domain::audit::AuditEntry;
 use candor_domain::conversation::Conversation;
 use candor_domain::decision::Resource;
-use candor_domain::id::{ConversationId, EmployeeId, Id};
+use candor_domain::id::{ConversationId, EmployeeId, Id, NotificationId};
 use candor_domain::notification::Notification;
 use candor_domain::objective::Objective;
 use candor_domain::observation::Observation;
@@ -104,13 +104,13 @@ async fn find_visible(
     Ok(readers_by_id.into_iter().filter(|(_, readers)| is_seen(readers)).map(|(id, _)| id).collect())
 }
 
-/// Returns the ids of the targets of these notifications that do not exist or that the caller does not see. Each caller
-/// sees targets that have no readers, such as keys.
+/// Returns the ids of those notifications whose targets do not exist, or are hidden from the caller. Each caller sees
+/// targets that have no readers, such as keys. Of a conversation, the caller sees what is no older than the caller's join.
 pub(crate) async fn find_hidden_targets(
     services: &Services,
     context: &RequestContext,
     notifications: &[Notification],
-) -> Result<BTreeSet<String>, Error> {
+) -> Result<BTreeSet<NotificationId>, Error> {
     if context.caller.viewer() == Viewer::Everything {
         return Ok(BTreeSet::new());
     }
@@ -123,12 +123,17 @@ pub(crate) async fn find_hidden_targets(
         find_many::<Conversation>(services, context, true, conversation_ids)
     )?;
     let conversations = conversations.unwrap_or_default();
-    let is_hidden = |id: &str| match (LinkedId::parse(id), id.parse::<ConversationId>()) {
-        (Some(linked_id), _) => !visible_ids.contains(&linked_id),
-        (None, Ok(conversation)) => !conversations.contains_key(&conversation),
-        (None, Err(_)) => false,
+    let is_hidden = |notification: &&Notification| {
+        let id = notification.target.id.as_str();
+        match (LinkedId::parse(id), id.parse::<ConversationId>()) {
+            (Some(linked_id), _) => !visible_ids.contains(&linked_id),
+            (None, Ok(id)) => !conversations
+                .get(&id)
+                .is_some_and(|conversation| conversation.shows(&context.caller, notification.created_at)),
+            (None, Err(_)) => false,
+        }
     };
-    Ok(target_ids.into_iter().filter(|id| is_hidden(id)).map(str::to_owned).collect())
+    Ok(notifications.iter().filter(is_hidden).map(|notification| notification.id).collect())
 }
 
 /// The parts of a response's resources that the caller may see.
@@ -250,11 +255,11 @@ pub(crate) async fn narrow_changes(
     context: &RequestContext,
     entries: &mut [AuditEntry],
 ) -> Result<(), Error> {
-    let ids: BTreeSet<_> = entries.iter().flat_map(AuditEntry::linked_ids).collect();
-    if ids.is_empty() || context.caller.viewer() == Viewer::Everything {
+    if context.caller.viewer() == Viewer::Everything {
         return Ok(());
     }
-    let visible_ids = find_visible(services, context, &ids).await?;
+    let ids: BTreeSet<_> = entries.iter().flat_map(AuditEntry::linked_ids).collect();
+    let visible_ids = if ids.is_empty() { ids } else { find_visible(services, context, &ids).await? };
     entries.iter_mut().for_each(|entry| entry.retain_linked(&|id| visible_ids.contains(&id)));
     Ok(())
 }

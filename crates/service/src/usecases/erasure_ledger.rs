@@ -2,7 +2,7 @@
 //!
 //! A ledger is a file of JSON lines: `header`, a `revocation` for each revoked API key, a `release` for the last end
 //! of a hold on each person, a `hold` for each legal hold, an `erasure` for each erasure, and `end` with their
-//! number. The lines have ids and times in plain text. Each line between `header` and `end` carries a seal of the
+//! number, the time of writing, and a seal over all lines before it, so that no line can be removed or added. The lines have ids and times in plain text. Each line between `header` and `end` carries a seal of the
 //! master key; the seal of a hold also has the reason, encrypted. An erasure without a valid seal is repeated only if
 //! the operator names it. A ledger is refused if a revocation, a release or a hold has no valid seal. Keys are
 //! revoked first, and then holds are set and ended, since holds keep data from the erasures.
@@ -29,12 +29,14 @@ use crate::context::services::{Services, render};
 use crate::context::vault::SealContext;
 use crate::usecases::operator::list_organizations;
 pub use apply::{AppliedLedger, LedgerDifference, LedgerError, Refusal, apply, compare};
-pub use form::{LedgerLineError, parse, to_text};
+pub use form::{LedgerLineError, parse};
 pub use holds::HoldEntry;
 pub use keys::KeyRevocation;
 
 /// Purpose of the seal of a line.
 const SEAL: &str = "erasure ledger";
+/// Context of the seal of the end.
+const END: SealContext<'static> = SealContext { purpose: "erasure ledger end", tenant: None, row: b"" };
 /// Name of this actor in the audit log.
 const ACTOR: &str = "operator";
 
@@ -49,6 +51,26 @@ pub struct Ledger {
     pub holds: Vec<HoldEntry>,
     /// Erasures, the oldest of each organization first.
     pub erasures: Vec<LedgerEntry>,
+    /// End of the text. `None` for a ledger that was read from the database, or from a text of a version below 6.
+    pub end: Option<LedgerEnd>,
+}
+
+/// The end of the text of a ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerEnd {
+    /// Time at which the ledger was written.
+    pub written_at: Timestamp,
+    seal: Vec<u8>,
+    /// The text that the seal covers: number and digest of the lines before the end, and the time.
+    covered_text: String,
+}
+
+impl LedgerEnd {
+    /// Returns `true` if a service with this database's master key wrote the end, and the lines before it are unaltered
+    /// and complete.
+    fn is_genuine(&self, services: &Services) -> bool {
+        services.vault.open(&END, &self.seal).is_ok_and(|text| text == self.covered_text.as_bytes())
+    }
 }
 
 impl Ledger {
@@ -136,6 +158,15 @@ pub async fn read(services: &Services) -> Result<Ledger, Error> {
         keys::read(services, tenant, &mut ledger).await?;
     }
     Ok(ledger)
+}
+
+/// Returns the lines of a ledger that is written now.
+///
+/// # Errors
+/// [`Error::Unavailable`] without randomness for the seal; [`Error::Bug`].
+pub fn to_text(services: &Services, ledger: &Ledger) -> Result<String, Error> {
+    let seal = |text: &str| services.vault.seal(&*services.ids, &END, text.as_bytes()).map_err(Error::from);
+    form::to_text(ledger, services.clock.now(), seal)
 }
 
 fn entry(services: &Services, organization_id: OrganizationId, erasure: &Erasure) -> Result<LedgerEntry, Error> {

@@ -48,9 +48,9 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
         }
         None => Page { items: vec![], more: false },
     };
-    let hidden_targets = visible::find_hidden_targets(services, context, &page.items).await?;
+    let hidden_notifications = visible::find_hidden_targets(services, context, &page.items).await?;
     list::page(services, context, &request, page, |notification, out| {
-        let is_target_visible = !hidden_targets.contains(&notification.target.id);
+        let is_target_visible = !hidden_notifications.contains(&notification.id);
         list::write(out, &notification.shown_to(&context.caller, is_target_visible))
     })
     .await
@@ -65,9 +65,9 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
         let notification_row = services.store.row::<Notification>(context.caller.tenant, id).await?;
         let notification = or_not_found(notification_row.filter(|row| row.value.is_seen_by(&context.caller)))?;
         context.check_preconditions(notification.version)?;
-        let hidden_targets =
+        let hidden_notifications =
             visible::find_hidden_targets(services, context, std::slice::from_ref(&notification.value)).await?;
-        let is_target_visible = hidden_targets.is_empty();
+        let is_target_visible = hidden_notifications.is_empty();
         let Some(read) = notification.value.read(at) else {
             return Ok(ChangePlan::Unchanged(Reply::ok(
                 render(&notification.value.shown_to(&context.caller, is_target_visible))?,

@@ -2,6 +2,7 @@
 //! compiled once instead of once for each read.
 
 use candor_tables::flat::CellReader;
+use diesel::row::{Field, Row};
 use diesel_async::{AsyncConnectionCore, AsyncPgConnection};
 
 use crate::failure::Failure;
@@ -15,8 +16,34 @@ pub(crate) trait RowSink: Send {
     /// Discards the rows received so far, before the statement is sent again.
     fn clear(&mut self);
 
-    /// Receives one row; an error ends the read.
-    fn take(&mut self, row: &mut dyn CellReader) -> Result<(), Failure>;
+    /// Receives one row and returns its size in bytes; an error ends the read.
+    fn take(&mut self, row: RawRow) -> Result<usize, Failure>;
+}
+
+/// Collects rows as they arrive, for a sink that takes them later.
+#[derive(Default)]
+pub(crate) struct RawRows(Vec<RawRow>);
+
+impl RawRows {
+    /// Passes the rows to a sink.
+    pub(crate) fn pass_to(self, rows: &mut dyn RowSink) -> Result<(), Failure> {
+        rows.clear();
+        self.0.into_iter().try_for_each(|row| rows.take(row).map(drop))
+    }
+}
+
+impl RowSink for RawRows {
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn take(&mut self, row: RawRow) -> Result<usize, Failure> {
+        let values =
+            (0..row.field_count()).filter_map(|place| row.get(place)?.value().map(|value| value.as_bytes().len()));
+        let size = values.sum();
+        self.0.push(row);
+        Ok(size)
+    }
 }
 
 /// Collects the values that a function reads from rows.
@@ -48,9 +75,10 @@ where
         self.values.clear();
     }
 
-    fn take(&mut self, row: &mut dyn CellReader) -> Result<(), Failure> {
-        self.values.push((self.read)(row)?);
-        Ok(())
+    fn take(&mut self, row: RawRow) -> Result<usize, Failure> {
+        let mut columns = Columns::new(&row);
+        self.values.push((self.read)(&mut columns)?);
+        Ok(columns.size())
     }
 }
 

@@ -20,7 +20,6 @@ use crate::connection::tls;
 use crate::failure::{Failure, expect_translated_messages, unconnected_failure, with_causes};
 use crate::options::ConnectError;
 use crate::sql::Sql;
-use crate::sql::wire::Columns;
 use candor_fair_share::large_work::PIECE_BYTES;
 use candor_tables::flat::CellReader;
 
@@ -234,9 +233,7 @@ pub(crate) async fn run_into(
     let mut stream = connection.load(sql).await?;
     let mut piece = 0;
     while let Some(row) = stream.try_next().await? {
-        let mut columns = Columns::new(&row);
-        rows.take(&mut columns)?;
-        piece += columns.size();
+        piece += rows.take(row)?;
         // Rows that have arrived are read without a wait, so this loop must yield to other tasks of the thread.
         if piece >= PIECE_BYTES {
             piece = 0;

@@ -19,7 +19,7 @@ use tracing::{Level, Span};
 use self::wire::{Value, element, ids_as_text};
 
 /// A statement. Values never enter its text, so there are few distinct texts, and prepared statements are reused.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(crate) struct Sql {
     text: String,
     binds: Vec<Bind>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
-use candor_fair_share::large_work::Turn;
+use candor_fair_share::large_work::{Turn, is_polled_in_turn};
 use candor_fair_share::{LargeWork, RowSizes};
 use candor_port_storage::error::Read;
 use candor_port_storage::{ChangeSet, CommitError, Committed};
@@ -24,10 +24,11 @@ use tracing::Instrument;
 use crate::cluster::{LAYOUT, layout_of};
 use crate::commit::{Committer, check};
 use crate::connection::pool::share_of;
-use crate::connection::rows::{RowSink, Values};
+use crate::connection::rows::{RawRows, RowSink, Values};
 use crate::connection::session::Session;
 use crate::failure::Failure;
 use crate::layout::SharedLayout;
+use crate::nodes::transaction::run_to_completion;
 use crate::nodes::{Connections, Nodes, Sizes};
 use crate::options::{ConnectError, PostgresOptions};
 use crate::schema::pooler::explain_pooler;
@@ -148,7 +149,21 @@ impl PostgresStore {
         Ok(values.into_vec())
     }
 
+    /// Reads on a shared connection. A read for a use case that is polled during turns only runs in a task of its own:
+    /// rows that no poll takes from a shared connection hold up the reads behind them, also of other organizations.
     async fn read_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
+        if !is_polled_in_turn() {
+            return self.read_here(sql, rows).await;
+        }
+        let (store, sql) = (self.clone(), sql.clone());
+        let read = async move {
+            let mut raw_rows = RawRows::default();
+            store.read_here(&sql, &mut raw_rows).await.map(|()| raw_rows)
+        };
+        pass_from_task(read, rows).await
+    }
+
+    async fn read_here(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
         if self.read_replica(sql, rows).await {
             return Ok(());
         }
@@ -204,7 +219,20 @@ impl PostgresStore {
         }
     }
 
+    /// Reads on an exclusive connection; in a task of its own as [`Self::read_into`].
     async fn apart_into(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
+        if !is_polled_in_turn() {
+            return self.read_apart_here(sql, rows).await;
+        }
+        let (store, sql) = (self.clone(), sql.clone());
+        let read = async move {
+            let mut raw_rows = RawRows::default();
+            store.read_apart_here(&sql, &mut raw_rows).await.map(|()| raw_rows)
+        };
+        pass_from_task(read, rows).await
+    }
+
+    async fn read_apart_here(&self, sql: &Sql, rows: &mut dyn RowSink) -> Read<()> {
         if self.read_replica(sql, rows).await {
             return Ok(());
         }
@@ -215,6 +243,15 @@ impl PostgresStore {
             .await
             .map_err(Failure::into_storage)
     }
+}
+
+/// Runs a read in a task on the runtime of its caller, and passes its rows to a sink.
+pub(super) async fn pass_from_task(
+    read: impl Future<Output = Read<RawRows>> + Send + 'static,
+    rows: &mut dyn RowSink,
+) -> Read<()> {
+    let raw_rows = run_to_completion(&Handle::current(), read.in_current_span()).await?;
+    raw_rows.pass_to(rows).map_err(Failure::into_storage)
 }
 
 /// Connects to the servers and detects the layout. The store uses the first host that answers, or all nodes of a
@@ -252,5 +289,39 @@ impl Storage for PostgresStore {
 
     fn replica(&self) -> &dyn Storage {
         self.for_replica()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use candor_fair_share::large_work::poll_in_turn;
+    use candor_test_postgres::TestDatabase;
+    use futures_util::FutureExt;
+
+    use super::*;
+
+    /// Deadline of a read that waits for no other.
+    const DEADLINE: Duration = Duration::from_secs(100);
+    /// Rows of 20 MB together, more than all buffers between the server and a sink.
+    const MANY_ROWS: &str = "SELECT n::bigint, repeat('x', 100000) FROM generate_series(1, 200) AS n";
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn read_of_an_unpolled_use_case_holds_up_no_other() {
+        let Some(database) = TestDatabase::empty().unwrap() else { return };
+        let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 2)).await.unwrap();
+        let (many_rows, one_row) = (Sql::plain(MANY_ROWS), Sql::plain("SELECT 7::bigint"));
+        let number = |row: &mut dyn CellReader| row.int().map_err(Failure::Other);
+        // The second time, one poll sends the prepared statement.
+        assert_eq!(store.read(&many_rows, number).await.unwrap().len(), 200);
+        let mut unpolled = Box::pin(store.read(&many_rows, number));
+        assert!(poll_in_turn(|| (&mut unpolled).now_or_never()).is_none());
+        assert_eq!(timeout(DEADLINE, store.read(&one_row, number)).await.unwrap().unwrap(), [Some(7)]);
+        let mut apart = Box::pin(store.run_exclusive(&many_rows, number));
+        assert!(poll_in_turn(|| (&mut apart).now_or_never()).is_none());
+        let other = timeout(DEADLINE, store.run_exclusive(&one_row, number)).await.unwrap();
+        assert_eq!(other.unwrap(), [Some(7)], "the pool has few connections");
+        for read in [unpolled.await, apart.await] {
+            assert_eq!(read.unwrap(), (1..=200).map(Some).collect::<Vec<_>>());
+        }
     }
 }

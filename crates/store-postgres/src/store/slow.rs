@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
+use candor_fair_share::large_work::is_polled_in_turn;
 use candor_fair_share::{Places, SlowReadPermit, SlowReads};
 use candor_port_storage::error::Read;
 use candor_port_storage::{SlowListError, TooSlowError};
@@ -11,10 +12,10 @@ use candor_tables::flat::CellReader;
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use crate::connection::rows::{RowSink, Values};
+use crate::connection::rows::{RawRows, RowSink, Values};
 use crate::failure::Failure;
 use crate::sql::Sql;
-use crate::store::PostgresStore;
+use crate::store::{PostgresStore, pass_from_task};
 
 /// Time that a read waits beyond its deadline, at which the server ends the statement. A response within this time
 /// keeps the connection open.
@@ -77,6 +78,24 @@ impl PostgresStore {
     }
 
     async fn slowly_into(
+        &self,
+        tenant: Tenant,
+        conditions: &[String],
+        sql: &Sql,
+        rows: &mut dyn RowSink,
+    ) -> Read<()> {
+        if !is_polled_in_turn() {
+            return self.read_slowly_here(tenant, conditions, sql, rows).await;
+        }
+        let (store, conditions, sql) = (self.clone(), conditions.to_vec(), sql.clone());
+        let read = async move {
+            let mut raw_rows = RawRows::default();
+            store.read_slowly_here(tenant, &conditions, &sql, &mut raw_rows).await.map(|()| raw_rows)
+        };
+        pass_from_task(read, rows).await
+    }
+
+    async fn read_slowly_here(
         &self,
         tenant: Tenant,
         conditions: &[String],

@@ -14,7 +14,7 @@ const CHECK: &str = "erasures";
 
 /// Compares the database with a ledger.
 pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
-    let (difference, all) = match compare_with(config, ledger).await {
+    let (difference, all, end) = match compare_with(config, ledger).await {
         Ok(compared) => compared,
         Err(error) => return Finding::from_error(CHECK, &error),
     };
@@ -22,7 +22,7 @@ pub(super) async fn look(config: &Config, ledger: &Path) -> Finding {
     if difference == LedgerDifference::default() {
         return Finding::good(
             CHECK,
-            format!("nothing of the ledger is missing in the database; the ledger has {all} erasures"),
+            format!("nothing of the ledger is missing in the database; the ledger has {all} erasures. {end}"),
         );
     }
     Finding::warn(
@@ -48,11 +48,11 @@ pub(super) fn look_for_restore(config: &Config) -> Option<Finding> {
     ))
 }
 
-/// Returns what the database lacks of a ledger, and the number of all erasures of the ledger.
-async fn compare_with(config: &Config, ledger: &Path) -> Result<(LedgerDifference, usize), CommandError> {
+/// Returns what the database lacks of a ledger, the number of all erasures of the ledger, and the text about its end.
+async fn compare_with(config: &Config, ledger: &Path) -> Result<(LedgerDifference, usize, String), CommandError> {
     let ledger = erasure::read(ledger)?;
     let services = wiring::services(config, wiring::link_base(config, config.listen)).await?;
     let difference = compare(&services, &ledger).await;
     let difference = difference.map_err(|failure| erasure::explain("compare with the ledger", failure))?;
-    Ok((difference, ledger.erasures.len()))
+    Ok((difference, ledger.erasures.len(), erasure::describe_end(&ledger)))
 }

@@ -12,7 +12,7 @@ use crate::time::Timestamp;
 
 /// Number of newest requests that are kept for each connector and data set.
 pub const KEPT_REQUESTS: u32 = 500;
-/// Length of the longest stored path and user agent, in characters. Longer ones are truncated.
+/// Length of the longest stored method, path and user agent, in characters. Longer ones are truncated.
 const TEXT_CHARS: usize = 500;
 /// Segments of paths that a log entry shows, beside ids.
 const PATH_WORDS: [&str; 13] = [
@@ -42,7 +42,7 @@ pub struct ScimRequest {
     pub connector_id: ConnectorId,
     /// Time at which the request arrived.
     pub occurred_at: Timestamp,
-    /// Method of the request.
+    /// Method of the request. `other` for methods that no route has.
     pub method: String,
     /// Path of the request, without the query. `…` replaces the first segment that is neither a word of SCIM nor the
     /// id of a person, and all that follows, because it may be the name of a person.
@@ -65,7 +65,8 @@ impl ScimRequest {
             Some((end, _)) => text[..end].to_owned(),
             None => text,
         };
-        Self { path: truncate(without_texts(&self.path)), user_agent: self.user_agent.map(truncate), ..self }
+        let (path, user_agent) = (truncate(without_texts(&self.path)), self.user_agent.map(truncate));
+        Self { method: truncate(self.method), path, user_agent, ..self }
     }
 
     /// Declares and reads the parameters of `GET /connectors/{id}/requests`; a cursor belongs to one connector.
@@ -154,8 +155,11 @@ mod tests {
 
     #[test]
     fn long_texts_of_a_request_are_truncated() {
-        let bounded_request = request("/".repeat(TEXT_CHARS + 1)).truncate_texts();
+        let long_request =
+            ScimRequest { method: "é".repeat(TEXT_CHARS + 1), ..request("/".repeat(TEXT_CHARS + 1)) };
+        let bounded_request = long_request.truncate_texts();
         assert_eq!(bounded_request.path.chars().count(), TEXT_CHARS);
+        assert_eq!(bounded_request.method.chars().count(), TEXT_CHARS);
         assert_eq!(bounded_request.user_agent.as_deref(), Some("short"));
     }
 }

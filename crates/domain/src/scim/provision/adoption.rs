@@ -6,9 +6,9 @@ use crate::people::{Role, Status};
 
 impl ProvisioningInput<'_> {
     /// Refuses a request that needs a confirmation, until an admin has resolved the issue of the request. A
-    /// confirmation is needed to take over an org admin or a person with another address, to change the address or
-    /// the external id of an org admin, and to reactivate an org admin. Reason: a front end may find people by
-    /// address, so the holder of the address sees what the person may see.
+    /// confirmation is needed to take over an org admin or a person with another address, to give a managed org admin
+    /// another address, or another external id in the record or the link, and to reactivate an org admin. Reason: an
+    /// account finds its person by address or by the external id of the link, so its holder sees what the person may see.
     pub(super) fn require_confirmed_adoption(&self) -> Result<(), ProvisioningError> {
         match self.adoption() {
             Some(draft) if self.confirmation().is_none() => {
@@ -34,12 +34,12 @@ impl ProvisioningInput<'_> {
         let is_managed = person.connector_id.is_some();
         let active = self.user.active.or((self.kind == WriteKind::Create).then_some(true));
         let returns = active == Some(true) && person.status != Status::Active;
-        let external_id = self.external_id().filter(|id| person.external_id.as_ref() != Some(*id));
+        let external_id = self.new_external_id();
         let reason = match (is_managed, is_admin, is_own) {
             (true, false, _) | (false, false, true) => return None,
             (true, true, true) => match external_id {
                 _ if returns => format!("`{address}` is an org admin who would be active again"),
-                Some(id) => format!("`{address}` is an org admin who would get the external id `{id}`"),
+                Some(_) => format!("`{address}` is an org admin"),
                 None => return None,
             },
             (true, true, false) => format!("An org admin would get the address `{address}`"),
@@ -58,10 +58,22 @@ impl ProvisioningInput<'_> {
         };
         // The issue confirms what its message says, so the message says everything that the request takes over.
         let activation = if returns && !(is_managed && is_own) { " The person would become active." } else { "" };
+        let id = external_id.map_or_else(String::new, |id| {
+            format!(" The person would get the external id `{id}` at the identity provider.")
+        });
         let message = format!(
-            "{reason}.{activation}{keys} To accept this change by the identity provider, an administrator resolves this issue. \
-             The provider then repeats the request."
+            "{reason}.{activation}{id}{keys} To accept this change by the identity provider, an administrator \
+             resolves this issue. The provider then repeats the request."
         );
         Some(self.identity().issue(IssueKind::AdoptionUnconfirmed, message))
+    }
+
+    /// Returns the external id that the request gives to the link or to the person. The link counts whatever the id of
+    /// the person is, because a sign-in finds the person by the id of the link.
+    fn new_external_id(&self) -> Option<&String> {
+        let linked_id = self.own_link().and_then(|link| link.external_id.as_ref());
+        let own_id = self.person.and_then(|person| person.external_id.as_ref());
+        let is_new_for_link = self.user.external_id.as_ref().filter(|id| linked_id != Some(*id));
+        is_new_for_link.or_else(|| self.external_id().filter(|id| own_id != Some(*id)))
     }
 }

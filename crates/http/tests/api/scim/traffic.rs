@@ -133,6 +133,19 @@ async fn request_log_has_refused_requests_too() {
 }
 
 #[tokio::test]
+async fn unknown_method_is_logged_without_its_text() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let provider = Provider::new(world).await;
+        let method = "A".repeat(5_000);
+        assert_eq!(provider.send(&method, "/Users", None).await.status, 405, "on {}", shared.name);
+        world.services.scim_log.flush(&*world.services.store).await.unwrap();
+        let log = world.get(&format!("/v1/connectors/{}/requests", provider.connector)).await.json();
+        assert_eq!(log["data"][0]["method"], "other", "on {}", shared.name);
+    }
+}
+
+#[tokio::test]
 async fn request_has_a_span_with_its_use_case_below() {
     // The subscriber is global: with one for this thread only, the threads of the store would have none, and that
     // disables spans for all threads. The test reads the events of new spans, which are complete with the response. A

@@ -58,7 +58,11 @@ async fn objective_links_its_unarchived_summaries() {
             (patch_response.status, &patch_response.json()["linked_summary_ids"]),
             (200, &json!([id(&one), id(&two)]))
         );
-        assert_eq!(feed.all("objective.").await[0]["data"], world.get(&path).await.json());
+        // Keys without `summaries:read` may read the event, too.
+        let mut wanted_data = world.get(&path).await.json();
+        assert_ne!(wanted_data["linked_summary_ids"], json!([]));
+        wanted_data["linked_summary_ids"] = json!([]);
+        assert_eq!(feed.all("objective.").await[0]["data"], wanted_data);
         perform(world, &one, &["approve", "archive"]).await;
         assert_eq!(member(world, &path, "linked_summary_ids").await, json!([id(&two)]));
         assert_eq!(world.patch(&two, json!({"included_objective_ids": []})).await.status, 200);

@@ -25,6 +25,9 @@ pub enum LedgerError {
     /// The line about the revocation of this key has no seal of this master key.
     #[error("the line about the revocation of {0} has no seal of this master key")]
     UnsealedKey(KeyId),
+    /// The end of the ledger has no seal of this master key over the lines before it.
+    #[error("the end of the ledger has no seal of this master key over the lines before it")]
+    UnsealedEnd,
     /// The service failed.
     #[error(transparent)]
     Service(#[from] Error),
@@ -75,7 +78,7 @@ pub struct LedgerDifference {
 
 /// Applies a ledger: revokes API keys, sets and ends legal holds, and then begins the erasures that the database does
 /// not have. `named` are the erasures that the operator listed with `--force`: they are repeated despite a legal hold or a
-/// missing seal.
+/// missing seal, and the end of the ledger may have no seal then.
 ///
 /// # Errors
 /// See [`LedgerError`].
@@ -87,6 +90,9 @@ pub async fn apply(
     check_organizations(services, ledger).await?;
     let known_holds = holds::open(services, ledger).map_err(LedgerError::UnsealedHold)?;
     keys::check(services, ledger).map_err(LedgerError::UnsealedKey)?;
+    if named.is_empty() {
+        check_end(services, ledger)?;
+    }
     let mut outcome = AppliedLedger::default();
     for entry in &ledger.revocations {
         if keys::repeat(services, entry).await? {
@@ -133,11 +139,13 @@ pub async fn apply(
 /// See [`LedgerError`].
 pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDifference, LedgerError> {
     check_organizations(services, ledger).await?;
+    let known_holds = holds::open(services, ledger).map_err(LedgerError::UnsealedHold)?;
+    check_end(services, ledger)?;
     let mut difference = LedgerDifference::default();
     for entry in &ledger.revocations {
         difference.keys += usize::from(keys::find_revived(services, entry).await?.is_some());
     }
-    for ((organization, person), known) in holds::open(services, ledger).map_err(LedgerError::UnsealedHold)? {
+    for ((organization, person), known) in known_holds {
         let decision = holds::decide(services, (Tenant::live(organization), person), &known).await?;
         difference.holds += usize::from(decision.is_some());
     }
@@ -146,6 +154,12 @@ pub async fn compare(services: &Services, ledger: &Ledger) -> Result<LedgerDiffe
         difference.erasures += usize::from(is_missing);
     }
     Ok(difference)
+}
+
+/// Checks that no line of the ledger was altered, removed or added. A ledger of a version below 6 has no such seal.
+fn check_end(services: &Services, ledger: &Ledger) -> Result<(), LedgerError> {
+    let is_genuine = ledger.end.as_ref().is_none_or(|end| end.is_genuine(services));
+    if is_genuine { Ok(()) } else { Err(LedgerError::UnsealedEnd) }
 }
 
 /// Checks that the database has an organization of the ledger. A ledger of another database proves nothing about this

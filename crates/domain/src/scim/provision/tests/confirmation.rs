@@ -13,7 +13,9 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
     assert!(input(&hr, &user, Some(&person_at_same_address)).decide().is_ok(), "the same address in another case");
     let person_without_id = hr.in_charge_of(admin.clone());
     let managed_person = Employee { external_id: Some("R1".to_owned()), ..person_without_id.clone() };
-    assert!(input(&hr, &user, Some(&managed_person)).decide().is_ok(), "not an adoption");
+    let link = ScimLink { external_id: Some("R1".to_owned()), ..creation_link(&hr, &user) };
+    let linked_input = ProvisioningInput { link: Some(&link), ..input(&hr, &user, Some(&managed_person)) };
+    assert!(linked_input.decide().is_ok(), "not an adoption");
     let new_admin = Employee { role: Role::OrgAdmin, ..person_at_other_address.clone() };
     let message = |person| input(&hr, &user, Some(person)).decide().unwrap_err().issue.unwrap().message;
     assert_ne!(
@@ -48,6 +50,71 @@ fn adoption_of_an_admin_or_another_address_is_confirmed() {
                 let confirmed_input = ProvisioningInput { issues: &issues, ..adoption_input.clone() };
                 assert_eq!(confirmed_input.decide().is_ok(), is_adopted, "{kind:?} {issues:?}");
             }
+        }
+    }
+}
+
+/// Returns the link of a person that the connector created.
+fn creation_link(hr: &Connector, user: &ScimUser) -> ScimLink {
+    input(hr, user, None).decide().unwrap().link
+}
+
+#[test]
+fn another_id_of_the_link_of_an_admin_is_confirmed() {
+    let hr = hr(5);
+    let id = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let table = [
+        // id of the link, of the person, of the request, is confirmed first
+        ("", "", "", false),
+        ("R1", "R1", "R1", false),
+        ("R1", "HR7", "R1", false),
+        ("R1", "R1", "", false),
+        ("", "", "R1", true),
+        ("", "HR7", "R1", true),
+        ("", "R1", "R1", true),
+        ("R1", "R1", "R2", true),
+        ("R1", "HR7", "R2", true),
+        ("R1", "", "R2", true),
+        ("R1", "", "R1", true),
+    ];
+    for (linked_id, own_id, requested_id, is_confirmed) in table {
+        for kind in [WriteKind::Create, WriteKind::Replace, WriteKind::Change] {
+            for role in [Role::Employee, Role::Manager, Role::OrgAdmin] {
+                let members = id(requested_id).map_or_else(String::new, |id| format!(r#","externalId":"{id}""#));
+                let user = user(&members);
+                let person = hr.in_charge_of(Employee {
+                    role,
+                    email: "person1@example.com".to_owned(),
+                    external_id: id(own_id),
+                    ..employee(1)
+                });
+                let link = ScimLink { external_id: id(linked_id), ..creation_link(&hr, &user) };
+                let change = ProvisioningInput { kind, link: Some(&link), ..input(&hr, &user, Some(&person)) };
+                let case = format!("{linked_id} {own_id} {requested_id} {kind:?} {role:?}");
+                let needs_confirmation = is_confirmed && role == Role::OrgAdmin;
+                assert_eq!(change.decide().is_err(), needs_confirmation, "{case}");
+                if let Err(ProvisioningError { issue: Some(draft), .. }) = change.decide() {
+                    assert!(draft.message.contains(&format!("`{requested_id}`")), "{case}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn issue_names_all_that_its_request_takes_over() {
+    let (hr, user) = (hr(5), user(r#","externalId":"R2","active":true"#));
+    let absent = Employee {
+        role: Role::OrgAdmin,
+        status: Status::Deactivated,
+        deactivated_at: Some(AT),
+        email: "other@example.com".to_owned(),
+        ..employee(1)
+    };
+    for person in [hr.in_charge_of(absent.clone()), absent] {
+        let message = input(&hr, &user, Some(&person)).decide().unwrap_err().issue.unwrap().message;
+        for part in ["`person1@example.com`", "would become active", "`R2`", "org admin"] {
+            assert!(message.contains(part), "{part} in {message}");
         }
     }
 }
