@@ -66,6 +66,7 @@ pub(crate) use candor_forms::content;
 
 pub mod access;
 pub mod assignment;
+pub mod attempt_failure;
 pub mod audit;
 pub mod catalog;
 pub mod conversation;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    AttemptEffect, AttemptOutcome, AttemptResponse, Delivery, DeliveryOrigin, FailureReason, Job, Status,
-    Subscription,
+    AttemptEffect, AttemptOutcome, AttemptResponse, Delivery, DeliveryOrigin, Job, Status, Subscription,
 };
 use candor_port_clock::{Clock, new_id};
 use candor_port_storage::queue::{

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::id::OrganizationId;
 use candor_domain::receiver_url::{ReceiverUrl, Verdict};
-use candor_domain::webhook::{AttemptOutcome, FailureReason, RequestedPause, redirect_target};
+use candor_domain::webhook::{AttemptOutcome, RequestedPause, redirect_target};
 use candor_outbound::policy::{Policy, TrustedNetwork};
 use candor_outbound::{
     AttemptFailure, Connection, Dialer, HostNames, NoResponse, OutboundRequest, SetupError, Wire,

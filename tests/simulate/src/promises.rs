@@ -5,9 +5,10 @@ use crate::counts::Counts;
 use crate::queue::{Change, Key};
 use crate::rates::Rates;
 use crate::waits::Wait;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, FailureReason, Status};
+use candor_domain::webhook::{Delivery, Status};
 use candor_port_storage::queue::QueueKey;
 use std::collections::{BTreeMap, BTreeSet};
 

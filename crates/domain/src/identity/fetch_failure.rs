@@ -1,7 +1,7 @@
 //! Failures of requests to providers, and the lifetime of their documents.
 
+use crate::attempt_failure::{FailureReason, TlsFailure};
 use crate::fields::StringEnum;
-use crate::webhook::{FailureReason, TlsFailure};
 
 /// The reason why a provider's document cannot be fetched. Admins see its text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

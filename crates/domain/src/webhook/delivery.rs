@@ -2,9 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
-use strum::{IntoStaticStr, VariantArray};
 
 use super::{NextStep, Status};
+use crate::attempt_failure::FailureReason;
 use crate::event::EventType;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{DeliveryId, EventId, EventKind, Id, Kind, RequestKind, WebhookId};
@@ -15,44 +15,6 @@ use crate::time::Timestamp;
 
 /// Retention of the delivery log, in days (§6.4, §8).
 pub const LOG_DAYS: i64 = 30;
-
-/// The reason why an attempt failed; the delivery log, metrics and logs use the same words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum FailureReason {
-    /// The response has a status other than 2xx, 3xx and 410.
-    Status,
-    /// The response is a redirect, which is never followed (decision F1).
-    Redirect,
-    /// The response is 410. It disables the subscription, except as the response to a test or from a URL that the
-    /// subscription no longer has (decision F3).
-    Gone,
-    /// The URL is not HTTPS, and its network is not trusted.
-    NotHttps,
-    /// An address of the host is not public.
-    #[strum(to_string = "forbidden_address")]
-    Forbidden,
-    /// The host has no address.
-    Unresolvable,
-    /// The connection could not be established.
-    Connect,
-    /// The TLS handshake failed, e.g. because the certificate is invalid.
-    Tls,
-    /// The response did not arrive in time.
-    Timeout,
-    /// The connection was closed before the response.
-    Closed,
-    /// The response is not valid HTTP.
-    Malformed,
-    /// The head of the response exceeds the limits.
-    TooLarge,
-    /// The delivery waited too long for its subscription to become active and was not attempted (decision F4).
-    TooLate,
-}
-
-impl StringEnum for FailureReason {
-    const NAME: &'static str = "DeliveryFailure";
-}
 
 /// The outcome of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -114,7 +76,7 @@ pub struct Delivery {
     pub failure: Option<FailureReason>,
     /// Id of the request that caused the event, if a request did.
     pub request_id: Option<String>,
-    /// More about the failure: a word of [`TlsFailure`](super::TlsFailure), or the target of a redirect.
+    /// More about the failure: a word of [`TlsFailure`](crate::attempt_failure::TlsFailure), or the target of a redirect.
     pub failure_detail: Option<String>,
 }
 

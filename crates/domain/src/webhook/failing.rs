@@ -73,10 +73,11 @@ impl Subscription {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Streak;
     use super::super::tests::{NOON, subscription};
-    use super::super::{FailureReason, Streak};
     use super::*;
     use crate::access::{Environment, Tenant};
+    use crate::attempt_failure::FailureReason;
     use crate::fields::StringEnum;
     use crate::id::{EventId, OrganizationId, WebhookId};
     use ulid::Ulid;

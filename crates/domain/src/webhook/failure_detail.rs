@@ -1,41 +1,11 @@
 //! The detail of a failure in the delivery log, beside its reason (decision F2).
 
-use strum::{IntoStaticStr, VariantArray};
 use url::Url;
 
-use crate::fields::StringEnum;
 use crate::receiver_url::ReceiverUrl;
 
 /// Length of the longest detail, in characters. A longer target of a redirect is cut.
 pub const DETAIL_CHARS: usize = 500;
-
-/// The cause of a failed TLS handshake.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
-#[strum(serialize_all = "snake_case")]
-pub enum TlsFailure {
-    /// The certificate has expired.
-    CertificateExpired,
-    /// The certificate is not valid yet.
-    CertificateNotYetValid,
-    /// No trusted authority has signed the certificate, e.g. because it is self-signed or the chain is incomplete.
-    UnknownIssuer,
-    /// The certificate is for another name than the host of the URL.
-    WrongName,
-    /// The certificate has been revoked.
-    CertificateRevoked,
-    /// The certificate is invalid for another reason.
-    CertificateInvalid,
-    /// The receiver does not speak TLS at this port.
-    NoTls,
-    /// Receiver and service have no version or cipher in common.
-    NoCommonVersion,
-    /// The receiver ended the handshake.
-    Ended,
-}
-
-impl StringEnum for TlsFailure {
-    const NAME: &'static str = "TlsFailure";
-}
 
 /// Returns the target of a redirect as the log keeps it: scheme, host, port and path. User, query and fragment can hold
 /// secrets. `None` if the header has no URL.

@@ -128,7 +128,7 @@ impl Job {
                 let nothing = AttemptResponse {
                     status: 0,
                     duration_ms: 0,
-                    outcome: AttemptOutcome::Failed(super::FailureReason::TooLate),
+                    outcome: AttemptOutcome::Failed(crate::attempt_failure::FailureReason::TooLate),
                     retry_after: None,
                 };
                 let entry =
@@ -170,9 +170,9 @@ impl Job {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FailureReason;
     use super::*;
     use crate::access::Environment;
+    use crate::attempt_failure::FailureReason;
     use crate::id::OrganizationId;
     use ulid::Ulid;
 

@@ -158,8 +158,8 @@ fn seconds(text: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::FailureReason;
     use super::*;
+    use crate::attempt_failure::FailureReason;
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);
     const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Timeout);

@@ -1,9 +1,9 @@
 //! Evidence of the check of an identity provider: good responses add findings, bad ones add problems.
 
+use candor_domain::attempt_failure::{FailureReason, TlsFailure};
 use candor_domain::id::IdentityProviderId;
 use candor_domain::identity::evidence::ProviderEvidence;
 use candor_domain::identity::fetch_failure::{FetchError, max_age};
-use candor_domain::webhook::{FailureReason, TlsFailure};
 use candor_tokens::discovery::DiscoveryError;
 use candor_tokens::key_set::{KeySet, KeySetError};
 use serde_json::json;

@@ -13,7 +13,8 @@ use candor_domain::params::Archived;
 use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
 use candor_domain::{
-    assignment, conversation, identity, notification, objective, observation, people, summary, webhook,
+    assignment, attempt_failure, conversation, identity, notification, objective, observation, people, summary,
+    webhook,
 };
 
 fn check_words<T: StringEnum + Debug>() {
@@ -70,7 +71,7 @@ fn every_word_is_read_back_as_its_value() {
     check_words::<summary::Expand>();
     check_words::<summary::Status>();
     check_words::<summary::ActionKind>();
-    check_words::<webhook::FailureReason>();
+    check_words::<attempt_failure::FailureReason>();
     check_words::<webhook::ReplaySelection>();
     check_words::<webhook::DeliveryOrigin>();
     check_words::<webhook::Status>();

@@ -1,13 +1,15 @@
 //! Webhook subscriptions, delivery log and redelivery (§4.4, decisions F).
 
 use candor_domain::access::{Access, Permission, QuotaClass};
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::{EventData, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
+use candor_domain::request_stats::StatsWindow;
 use candor_domain::time::Timestamp;
 use candor_domain::webhook::{
-    self, AllDeliveriesFilter, Delivery, DeliveryFilter, DeliveryStats, FailureReason, PayloadForm, Ping,
-    ReplayOrder, ReplaySelection, StatsWindow, Status, Subscription, SubscriptionWithSecret, Topic,
+    self, AllDeliveriesFilter, Delivery, DeliveryFilter, DeliveryStats, PayloadForm, Ping, ReplayOrder,
+    ReplaySelection, Status, Subscription, SubscriptionWithSecret, Topic,
 };
 use candor_service::Services;
 use candor_service::usecases::webhooks::{self, EventReplayReply, RedeliveryReply};

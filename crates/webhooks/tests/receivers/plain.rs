@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_domain::secret::Secret;
-use candor_domain::time::Timestamp;
-use candor_domain::webhook::FailureReason::{
+use candor_domain::attempt_failure::FailureReason::{
     Closed, Connect, Gone, Malformed, Redirect, Status, Timeout, TooLarge,
 };
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
 use candor_domain::webhook::RequestedPause;
 use candor_port_events::{WebhookRequest, WebhookTransport};
 use tokio::io::AsyncWriteExt;

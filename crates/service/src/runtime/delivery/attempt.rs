@@ -6,10 +6,11 @@ use candor_dispatch::{
     AttemptEnd, DeliveryResult, Destination, RateLeaseOrder, SendPermit, StartedAttempt, admit, finish_attempt,
     store_failed, unsent,
 };
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::DeliveryId;
 use candor_domain::secret::Secret;
-use candor_domain::webhook::{self, AttemptOutcome, AttemptResponse, DeliveryOrigin, FailureReason, Job, Status};
+use candor_domain::webhook::{self, AttemptOutcome, AttemptResponse, DeliveryOrigin, Job, Status};
 use candor_port_events::{Attempt, WebhookRequest};
 use candor_port_storage::queue::AttemptResult;
 use tracing::Instrument;

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::fields::StringEnum;
-use candor_domain::webhook::{AttemptOutcome, FailureReason};
+use candor_domain::webhook::AttemptOutcome;
 use candor_port_storage::queue::QueueState;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 

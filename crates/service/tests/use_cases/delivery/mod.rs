@@ -17,13 +17,14 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::audit::{Actor, AuditEntry, Origin, Target as AuditTarget};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{OrganizationId, WebhookId};
 use candor_domain::receiver_url::{ReceiverUrl, Verdict};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{FailureReason, RequestedPause, Schedule, Subscription};
+use candor_domain::webhook::{RequestedPause, Schedule, Subscription};
 use candor_port_clock::{Clock, ManualClock, SeededIds};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::{ChangeSet, Storage, StorageExt};

@@ -141,7 +141,7 @@ async fn waiting_deliveries_do_not_block_a_change_set() {
     let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
     let it = Receiver::new(&store, 3).await;
     other.batch_execute("BEGIN; SELECT * FROM webhooks FOR UPDATE").await.unwrap();
-    let timeout_outcome = AttemptOutcome::Failed(candor_domain::webhook::FailureReason::Timeout);
+    let timeout_outcome = AttemptOutcome::Failed(candor_domain::attempt_failure::FailureReason::Timeout);
     let delta = HealthDelta::from_attempt(timeout_outcome, Status::Failed, true, it.make.tick());
     let queue = (it.tenant, it.to.id);
     let records: Vec<_> = (0..4)
