@@ -9,6 +9,7 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::access::api_key::VERIFIER_CHARS;
 use crate::fields::Fields;
 use crate::json::Value;
 use crate::problem::ValueError;
@@ -18,8 +19,6 @@ use crate::rule::{self, Checked, Field, Nested, Rule, Shape, Whole};
 const MIN_PORT: i64 = 1_024;
 /// Largest port.
 const MAX_PORT: i64 = 65_535;
-/// Length of a challenge, a state and a verifier, in characters: base64url of 32 bytes.
-pub(crate) const TEXT_CHARS: usize = 43;
 
 const PORT: Field<Whole> =
     Field::with_about("port", rule::whole(MIN_PORT..=MAX_PORT), "Port of 127.0.0.1 on which the program waits.");
@@ -31,7 +30,7 @@ const CHALLENGE: Field<Checked<String>> = Field::with_about(
 const STATE: Field<Checked<String>> =
     Field::with_about("state", BASE64URL, "Random text that the program finds in the redirect again.");
 const BASE64URL: Checked<String> =
-    rule::rule(parse_base64url, || Shape::Text { min: TEXT_CHARS, max: TEXT_CHARS });
+    rule::rule(parse_base64url, || Shape::Text { min: VERIFIER_CHARS, max: VERIFIER_CHARS });
 /// The member of a sign-in by which a program asks for the session.
 pub const COMMAND_LINE: Field<Nested<CommandLine>> = Field::with_about(
     "command_line",
@@ -88,7 +87,7 @@ fn challenge_of(verifier: &str) -> String {
 }
 
 fn parse_base64url(value: &Value) -> Result<String, ValueError> {
-    let text = rule::text(TEXT_CHARS..=TEXT_CHARS).parse(value)?;
+    let text = rule::text(VERIFIER_CHARS..=VERIFIER_CHARS).parse(value)?;
     let is_base64url = URL_SAFE_NO_PAD.decode(&text).is_ok();
     if is_base64url { Ok(text) } else { Err(ValueError::format("base64url of 32 bytes, without padding")) }
 }

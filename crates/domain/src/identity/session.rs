@@ -23,8 +23,6 @@ pub const MAX_SESSIONS_OF_PERSON: u16 = 20;
 /// Number of valid sessions of a person that are read where sessions end. Concurrent sign-ins can begin more than may be
 /// valid, and the next sign-in or logout ends them too.
 pub const READ_SESSIONS_OF_PERSON: u16 = 3 * MAX_SESSIONS_OF_PERSON;
-/// Time after its end for which a session stays in the list of API keys, in seconds: 30 days.
-const KEPT_SECONDS: i64 = 30 * 86_400;
 
 /// The stored rows on which a session rests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,69 +98,53 @@ pub fn hash_code(code: &str, browser: &str) -> KeyHash {
     hash(&format!("{code}.{browser}"))
 }
 
-impl ApiKey {
-    /// Creates the key of a session with its code. The audit entry has the session as its target.
-    ///
-    /// # Errors
-    /// The errors of [`ApiKey::create`], none of which a session causes.
-    pub fn begin_session(
-        start: SessionStart<'_>,
-        basis: (&IdentityProvider, &IdentityLink, &Employee),
-        claims: &IdClaims,
-        at: Timestamp,
-    ) -> Result<(Self, AuditDraft), DomainError> {
-        let (provider, link, person) = basis;
-        // The clock of the process that disabled the provider or ended the link may be ahead of the clock of this
-        // process.
-        let ends = provider.disabled_at.into_iter().chain(link.tokens_after);
-        let created_at = ends.fold(at, Timestamp::strictly_after).max(link.created_at);
-        let (scopes, access_level) = provider.session_rights(person.role == Role::OrgAdmin);
-        let own_end = at.plus_seconds(provider.session_lifetime);
-        let expires_at = claims.session_ends_at.map_or(own_end, |end| end.min(own_end));
-        let name = format!("Session of {} {}", person.first_name, person.last_name);
-        let draft = Draft {
-            name: name.chars().take(NAME_CHARS).collect::<String>().trim_end().to_owned(),
-            environment: Environment::Live,
-            access_level,
-            scopes,
-            employee: Some(person.id.into()),
-            connector: None,
-            expires_at: Some(expires_at),
-            reads_per_minute: None,
-            writes_per_minute: None,
-            scim_per_minute: None,
-            allowed_networks: AllowedNetworks::EVERYWHERE,
-        };
-        let references = KeyReferences { person_exists: true, connector: None };
-        let key = Self::create(start.id, draft, start.code, None, references, created_at)?.state;
-        let state = Self {
-            kind: ApiKeyKind::Session,
-            identity_provider_id: Some(provider.id),
-            identity_subject: Some(link.subject.clone()),
-            identity_sid: claims.session_id.clone(),
-            hash: hash_code(start.code.reveal(), start.browser),
-            link_expires_at: Some(expires_at.min(at.plus_seconds(SESSION_CODE_SECONDS))),
-            remind_at: None,
-            expiring_due: None,
-            ..key
-        };
-        let audit = AuditDraft::new(&state, "session.begin");
-        Ok((state, audit))
-    }
-
-    /// Returns the end of a session that is not revoked; `None` for a revoked session and for other keys.
-    #[must_use]
-    pub fn session_end(&self) -> Option<Timestamp> {
-        let is_lasting = self.kind == ApiKeyKind::Session && self.revoked_at.is_none();
-        self.expires_at.filter(|_| is_lasting)
-    }
-
-    /// Returns `true` if a session ended so long ago that it leaves the list of API keys.
-    #[must_use]
-    pub fn is_bygone(&self, at: Timestamp) -> bool {
-        let end = self.revoked_at.or(self.expires_at);
-        self.kind == ApiKeyKind::Session && end.is_some_and(|end| end.plus_seconds(KEPT_SECONDS) <= at)
-    }
+/// Creates the key of a session with its code. The audit entry has the session as its target.
+///
+/// # Errors
+/// The errors of [`ApiKey::create`], none of which a session causes.
+pub fn create_session(
+    start: SessionStart<'_>,
+    basis: (&IdentityProvider, &IdentityLink, &Employee),
+    claims: &IdClaims,
+    at: Timestamp,
+) -> Result<(ApiKey, AuditDraft), DomainError> {
+    let (provider, link, person) = basis;
+    // The clock of the process that disabled the provider or ended the link may be ahead of the clock of this
+    // process.
+    let ends = provider.disabled_at.into_iter().chain(link.tokens_after);
+    let created_at = ends.fold(at, Timestamp::strictly_after).max(link.created_at);
+    let (scopes, access_level) = provider.session_rights(person.role == Role::OrgAdmin);
+    let own_end = at.plus_seconds(provider.session_lifetime);
+    let expires_at = claims.session_ends_at.map_or(own_end, |end| end.min(own_end));
+    let name = format!("Session of {} {}", person.first_name, person.last_name);
+    let draft = Draft {
+        name: name.chars().take(NAME_CHARS).collect::<String>().trim_end().to_owned(),
+        environment: Environment::Live,
+        access_level,
+        scopes,
+        employee: Some(person.id.into()),
+        connector: None,
+        expires_at: Some(expires_at),
+        reads_per_minute: None,
+        writes_per_minute: None,
+        scim_per_minute: None,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
+    };
+    let references = KeyReferences { person_exists: true, connector: None };
+    let key = ApiKey::create(start.id, draft, start.code, None, references, created_at)?.state;
+    let state = ApiKey {
+        kind: ApiKeyKind::Session,
+        identity_provider_id: Some(provider.id),
+        identity_subject: Some(link.subject.clone()),
+        identity_sid: claims.session_id.clone(),
+        hash: hash_code(start.code.reveal(), start.browser),
+        link_expires_at: Some(expires_at.min(at.plus_seconds(SESSION_CODE_SECONDS))),
+        remind_at: None,
+        expiring_due: None,
+        ..key
+    };
+    let audit = AuditDraft::new(&state, "session.begin");
+    Ok((state, audit))
 }
 
 #[cfg(test)]

@@ -154,18 +154,3 @@ fn code_of_a_session_serves_its_browser_alone() {
     assert!(hashes[0] != hashes[1] && hashes[1] != hashes[2]);
     assert!(!hashes.contains(&hash(code.reveal())));
 }
-
-#[test]
-fn session_leaves_the_list_a_month_after_its_end() {
-    let basis = basis();
-    let ended_session = ApiKey { expires_at: Some(AT), ..basis.session.clone() };
-    let month = AT.plus_seconds(KEPT_SECONDS);
-    for (key, at, wanted) in [
-        (&ended_session, month, true),
-        (&ended_session, Timestamp::from_millis(month.millis() - 1), false),
-        (&basis.session, month, false),
-        (&ApiKey { kind: ApiKeyKind::Key, ..ended_session.clone() }, month, false),
-    ] {
-        assert_eq!(key.is_bygone(at), wanted, "{at}");
-    }
-}

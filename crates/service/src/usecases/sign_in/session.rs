@@ -8,7 +8,9 @@ use candor_domain::audit::{Actor, ActorKind, AuditDraft};
 use candor_domain::identity::link_decision::{
     KnownPeople, LinkCandidate, LinkError, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
 };
-use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart};
+use candor_domain::identity::session::{
+    MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart, create_session,
+};
 use candor_domain::identity::sign_in::SignInError;
 use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::people::Employee;
@@ -153,7 +155,7 @@ async fn build(
     };
     let exchanger = sign_in.state.exchanger();
     let start = SessionStart { id: sign_in.state.session, code, browser: &exchanger };
-    let (session, audit) = ApiKey::begin_session(start, (&provider.value, &link, &person.value), claims, at)?;
+    let (session, audit) = create_session(start, (&provider.value, &link, &person.value), claims, at)?;
     let entry = enter(audit, session.created_at);
     let mut change = match change.take() {
         None => ChangeSet {
