@@ -42,7 +42,7 @@ pub(crate) const BESIDE: [Step; 15] = [
         .unless_unchanged("docs/openapi.json tests/outside/generators")
         .after_the_first_run(),
     Step::xtask("simulated months", &["simulate"])
-        .unless_unchanged("Cargo.lock crates/dispatch crates/domain/src/webhook crates/port-* tests/simulate")
+        .unless_unchanged("Cargo.lock crates/dispatch crates/subscriptions crates/port-* tests/simulate")
         .after_the_first_run(),
     Step::xtask("reference in a browser", &["reference"])
         .unless_unchanged(

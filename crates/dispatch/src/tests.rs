@@ -7,8 +7,8 @@ use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryId, EventId, OrganizationId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Job};
 use candor_port_storage::queue::{AttemptResult, ClaimedJobs, RecordOutcome, WorkerId};
+use candor_subscriptions::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Job};
 use ulid::Ulid;
 
 use crate::{

@@ -91,4 +91,3 @@ pub mod search;
 pub mod summary;
 pub mod update;
 pub mod visibility;
-pub mod webhook;

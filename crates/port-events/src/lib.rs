@@ -15,7 +15,7 @@ use candor_domain::time::Timestamp;
 
 pub use candor_domain::attempt_failure::{FailureReason, TlsFailure};
 pub use candor_domain::people::invitation::MailFailure;
-pub use candor_domain::webhook::{AttemptOutcome, RequestedPause};
+pub use candor_subscriptions::{AttemptOutcome, RequestedPause};
 
 /// One POST request to a receiver.
 #[derive(Debug, Clone)]

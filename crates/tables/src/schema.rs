@@ -18,7 +18,7 @@ use candor_domain::people::connector::{BrakeCount, ScimLink, ScimRequest, SyncIs
 use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::retention::RetentionRun;
 use candor_domain::summary::Summary;
-use candor_domain::webhook::{Delivery, Subscription};
+use candor_subscriptions::{Delivery, Subscription};
 
 use crate::codec::{Bytes, IdColumn, Int, TextColumn, Time, column};
 use crate::flat::{Column, Stored, Table, Type};

@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod checks;
 mod cost_of_texts;
 mod errors;
 mod evidence;

@@ -10,7 +10,6 @@ use candor_domain::id::{AuditId, EventId, IdentityProviderId, WebhookId};
 use candor_domain::identity::IdentityProvider;
 use candor_domain::json::Object;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Subscription;
 use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::{ChangeSet, StorageExt};
 use candor_service::context::vault::{SealContext, Vault};
@@ -19,6 +18,7 @@ use candor_service::usecases::identity_providers;
 use candor_service::usecases::webhooks::{self, RekeyCounts, UnsealableError};
 use candor_service::{Error, Outcome, RequestContext, ServiceSettings, Services};
 use candor_store_testkit::{Fault, FaultyCall as StoreCall};
+use candor_subscriptions::Subscription;
 use serde_json::json;
 use ulid::Ulid;
 

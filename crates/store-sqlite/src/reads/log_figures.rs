@@ -5,8 +5,8 @@ use candor_domain::attempt_failure::FailureReason;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{Id, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{LogFigures, MAX_QUEUED_COUNT, Status};
 use candor_port_storage::StorageError;
+use candor_subscriptions::{LogFigures, MAX_QUEUED_COUNT, Status};
 use candor_tables::flat::CellReader;
 use candor_tables::rows::add_figure;
 

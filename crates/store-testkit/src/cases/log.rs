@@ -5,7 +5,7 @@ use candor_domain::event::EventType;
 use candor_domain::id::EventId;
 use candor_domain::page::{Sort, SortBy};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, Status, Subscription};
+use candor_subscriptions::{Delivery, DeliveryFilter, Status, Subscription};
 
 use super::lists;
 use super::queue::just_before;

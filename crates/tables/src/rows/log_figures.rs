@@ -3,7 +3,7 @@
 use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
-use candor_domain::webhook::{AttemptCount, LogFigures, Status};
+use candor_subscriptions::{AttemptCount, LogFigures, Status};
 
 use crate::error::CorruptRowError;
 use crate::flat::CellReader;

@@ -12,8 +12,8 @@ use candor_domain::id::{DeliveryId, EventId, OrganizationId};
 use candor_domain::secret::Secret;
 use candor_domain::signature::{sign, sign_standard, verify};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{headers, ping};
 use candor_port_events::{WebhookRequest, WebhookTransport};
+use candor_subscriptions::{headers, ping};
 use candor_webhooks::{Sender, SenderSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

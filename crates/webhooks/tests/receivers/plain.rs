@@ -8,8 +8,8 @@ use candor_domain::attempt_failure::FailureReason::{
 };
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::RequestedPause;
 use candor_port_events::{WebhookRequest, WebhookTransport};
+use candor_subscriptions::RequestedPause;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;

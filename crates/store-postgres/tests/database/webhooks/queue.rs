@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use candor_domain::people::Employee;
-use candor_domain::webhook::{AttemptOutcome, HealthDelta, Status, Subscription};
 use candor_port_storage::Storage;
 use candor_port_storage::queue::{AttemptResult, Claim, Queue, QueueWalk, Webhooks};
 use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
+use candor_subscriptions::{AttemptOutcome, HealthDelta, Status, Subscription};
 use tokio_postgres::Client;
 
 use super::receiver::Receiver;

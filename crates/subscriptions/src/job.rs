@@ -1,13 +1,13 @@
 //! Queued deliveries: the next attempt of each, and the effect of its result (§3.4, §6.4).
 
+use candor_domain::access::Tenant;
+use candor_domain::event::EventType;
+use candor_domain::fields::StringEnum;
+use candor_domain::id::{DeliveryId, EventId, WebhookId};
+use candor_domain::time::Timestamp;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::{AttemptOutcome, Delivery, NextStep, RequestedPause, ResumedRetry, Schedule, Status};
-use crate::access::Tenant;
-use crate::event::EventType;
-use crate::fields::StringEnum;
-use crate::id::{DeliveryId, EventId, WebhookId};
-use crate::time::Timestamp;
 
 /// The reason why a delivery is queued.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -128,7 +128,7 @@ impl Job {
                 let nothing = AttemptResponse {
                     status: 0,
                     duration_ms: 0,
-                    outcome: AttemptOutcome::Failed(crate::attempt_failure::FailureReason::TooLate),
+                    outcome: AttemptOutcome::Failed(candor_domain::attempt_failure::FailureReason::TooLate),
                     retry_after: None,
                 };
                 let entry =
@@ -171,9 +171,9 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Environment;
-    use crate::attempt_failure::FailureReason;
-    use crate::id::OrganizationId;
+    use candor_domain::access::Environment;
+    use candor_domain::attempt_failure::FailureReason;
+    use candor_domain::id::OrganizationId;
     use ulid::Ulid;
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);

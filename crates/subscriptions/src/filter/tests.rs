@@ -1,11 +1,12 @@
 //! Tests of content filters and of the facts of events.
 
+use candor_domain::event::EventType;
+use candor_domain::id::{EventId, Id};
+use candor_domain::problem::{Code, ValidationErrors};
+use ulid::Ulid;
+
 use super::super::tests::{NOON, codes, object};
 use super::*;
-use crate::event::EventType;
-use crate::id::{EventId, Id};
-use crate::problem::{Code, ValidationErrors};
-use ulid::Ulid;
 
 fn employee(number: u128) -> EmployeeId {
     Id::from_ulid(Ulid(number))

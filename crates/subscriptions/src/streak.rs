@@ -1,7 +1,8 @@
 //! Consecutive failures of a subscription, which disable it in the end (§3.4, decision F3).
 
+use candor_domain::time::Timestamp;
+
 use super::{AttemptOutcome, Status};
-use crate::time::Timestamp;
 
 /// Number of consecutive failed attempts that disable a subscription after [`DISABLE_AFTER_SECONDS`] (§3.4).
 pub const DISABLE_AFTER_FAILURES: u32 = 50;
@@ -149,7 +150,7 @@ impl HealthDelta {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempt_failure::FailureReason;
+    use candor_domain::attempt_failure::FailureReason;
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);
     const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Status);

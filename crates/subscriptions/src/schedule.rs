@@ -1,7 +1,8 @@
 //! The retry schedule of deliveries (§6.4, decisions F2, F4).
 
+use candor_domain::time::Timestamp;
+
 use super::{AttemptOutcome, RequestedPause, Status};
-use crate::time::Timestamp;
 
 /// Default delays before attempts 2 to 7, in seconds (§6.4).
 const DEFAULT_DELAYS: [i64; 6] = [30, 120, 600, 3_600, 21_600, 86_400];
@@ -14,7 +15,7 @@ const MAX_DELAY_SECONDS: i64 = super::LOG_DAYS * 86_400;
 /// The delays between the attempts of one delivery.
 ///
 /// ```
-/// use candor_domain::webhook::Schedule;
+/// use candor_subscriptions::Schedule;
 ///
 /// assert_eq!(Schedule::parse("30s,2m,10m,1h,6h,24h"), Ok(Schedule::default()));
 /// assert_eq!(Schedule::default().attempts(), 7);
@@ -159,7 +160,7 @@ fn seconds(text: &str) -> Option<i64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::attempt_failure::FailureReason;
+    use candor_domain::attempt_failure::FailureReason;
 
     const START: Timestamp = Timestamp::from_millis(1_772_352_930_123);
     const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Timeout);

@@ -1,13 +1,15 @@
 //! Tests of subscriptions: creation, update and rotation.
 
-use super::*;
-use crate::access::AccessLevel::Admin;
-use crate::access::tests::unbound;
-use crate::json::{Object, Value};
-use crate::problem::{Code, ValidationErrors};
-use crate::receiver_url::Verdict;
-use crate::refusal::DomainError;
+use candor_domain::access::AccessLevel::Admin;
+use candor_domain::json::{Object, Value};
+use candor_domain::page::Sort;
+use candor_domain::problem::{Code, ValidationErrors};
+use candor_domain::receiver_url::Verdict;
+use candor_domain::refusal::DomainError;
 use ulid::Ulid;
+
+use super::*;
+use crate::fixtures::unbound;
 
 pub(super) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 
@@ -38,7 +40,7 @@ pub(super) fn subscription() -> Subscription {
 }
 
 fn patched(stored: &Subscription, body: &str, at: Timestamp) -> Option<Subscription> {
-    let patch = Patch::parse(object(body)).resolve_with(stored).unwrap();
+    let patch = Patch::resolve(&Patch::parse(object(body)), stored).unwrap();
     let sealed_secret = patch.rotate_secret.then(|| vec![u8::try_from(stored.secrets.len()).unwrap() + 1]);
     stored
         .update(&unbound(Admin), patch, Some(Verdict::Allowed), sealed_secret, SealedHeaderPatch::new(), at)
@@ -116,7 +118,7 @@ fn url_that_must_not_be_called_is_unprocessable() {
             NOON,
         );
         assert_eq!(problems_of(creation.unwrap_err()), [("url".to_owned(), code)]);
-        let patch = Patch::parse(object(r#"{"url":"https://other.example/"}"#)).resolve_with(&original).unwrap();
+        let patch = Patch::resolve(&Patch::parse(object(r#"{"url":"https://b.example/"}"#)), &original).unwrap();
         let update_result =
             original.update(&unbound(Admin), patch.clone(), Some(verdict), None, SealedHeaderPatch::new(), NOON);
         assert_eq!(problems_of(update_result.unwrap_err()), [("url".to_owned(), code)]);
@@ -131,7 +133,7 @@ fn url_that_must_not_be_called_is_unprocessable() {
 fn subscription_sent_back_as_read_changes_nothing() {
     let original = subscription().after_delivery(Status::Success, NOON);
     let body = serde_json::to_string(&original).unwrap();
-    let patch = Patch::parse(object(&body)).resolve_with(&original).unwrap();
+    let patch = Patch::resolve(&Patch::parse(object(&body)), &original).unwrap();
     assert_eq!(patch.url, None, "an unchanged URL is not judged again");
     assert_eq!(original.update(&unbound(Admin), patch, None, None, SealedHeaderPatch::new(), NOON), Ok(None));
     assert_eq!(patched(&original, "{}", NOON), None);
@@ -161,7 +163,7 @@ fn invalid_field_of_an_update_is_reported() {
         (r#"{"colour":"red"}"#, "colour", Code::UnknownField),
     ];
     for (body, field, code) in table {
-        let problems = codes(Patch::parse(object(body)).resolve_with(&original));
+        let problems = codes(Patch::resolve(&Patch::parse(object(body)), &original));
         assert_eq!(problems, [(field.to_owned(), code)], "{body}");
     }
 }
@@ -199,10 +201,10 @@ fn update_replaces_or_removes_the_whole_filter() {
         assert_eq!(without_filter.filter, None, "{none}");
     }
     assert_eq!(patched(&with_filter, r#"{"description":"x"}"#, NOON).unwrap().filter, with_filter.filter);
-    let wrong = Patch::parse(object(r#"{"filter":{"employee_id":[],"x":1}}"#)).resolve_with(&with_filter);
+    let wrong = Patch::resolve(&Patch::parse(object(r#"{"filter":{"employee_id":[],"x":1}}"#)), &with_filter);
     let expected_codes = [("filter.employee_id", Code::TooShort), ("filter.x", Code::UnknownField)];
     assert_eq!(codes(wrong), expected_codes.map(|(field, code)| (field.to_owned(), code)));
-    let wrong = Patch::parse(object(r#"{"filter":["strength"]}"#)).resolve_with(&with_filter);
+    let wrong = Patch::resolve(&Patch::parse(object(r#"{"filter":["strength"]}"#)), &with_filter);
     assert_eq!(codes(wrong), [("filter".to_owned(), Code::InvalidFormat)]);
 }
 
@@ -291,11 +293,9 @@ fn older_attempt_does_not_replace_a_newer_one() {
 #[test]
 fn subscriptions_are_listed_newest_first_by_default() {
     let parse = |pairs: Vec<(String, String)>| Params::new(pairs).parse(Filter::read).map(|request| request.sort);
-    assert_eq!(parse(vec![]), Ok(crate::page::Sort::descending_by(SortBy::CreatedAt)));
-    assert_eq!(
-        parse(vec![("sort".to_owned(), "updated_at".to_owned())]),
-        Ok(crate::page::Sort::ascending_by(SortBy::UpdatedAt))
-    );
+    assert_eq!(parse(vec![]), Ok(Sort::descending_by(SortBy::CreatedAt)));
+    let by_change = vec![("sort".to_owned(), "updated_at".to_owned())];
+    assert_eq!(parse(by_change), Ok(Sort::ascending_by(SortBy::UpdatedAt)));
     assert!(parse(vec![("filter[active]".to_owned(), "true".to_owned())]).is_err());
     let recent_subscription = Subscription { updated_at: NOON.plus_seconds(1), ..subscription() };
     let keys = [SortBy::CreatedAt, SortBy::UpdatedAt, SortBy::Name].map(|by| recent_subscription.key(by));
@@ -333,7 +333,7 @@ fn audit_log_shows_only_the_host_of_a_url() {
     ];
     for (from, to, shown_from, shown_to) in table {
         let original = Subscription { url: from.to_owned(), ..subscription() };
-        let patch = Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))).resolve_with(&original).unwrap();
+        let patch = Patch::resolve(&Patch::parse(object(&format!(r#"{{"url":"{to}"}}"#))), &original).unwrap();
         let decision = original
             .update(&unbound(Admin), patch, Some(Verdict::Allowed), None, SealedHeaderPatch::new(), NOON)
             .unwrap()
@@ -375,7 +375,7 @@ fn other_destination_needs_new_headers_and_a_new_secret() {
     let header = SealedHeader { masked: masked_value, sealed: vec![1] };
     let mut original = subscription();
     original.headers = CustomHeaders([("authorization".to_owned(), header)].into());
-    let patch = |body: &str| Patch::parse(object(body)).resolve_with(&original);
+    let patch = |body: &str| Patch::resolve(&Patch::parse(object(body)), &original);
     for url in ["https://example.com/other?x=1", "https://EXAMPLE.com:443/"] {
         let patch = patch(&format!(r#"{{"url":"{url}"}}"#)).unwrap();
         assert!(!patch.rotate_secret, "{url}");

@@ -9,6 +9,8 @@ mod disabling;
 mod failing;
 mod failure_detail;
 mod filter;
+#[cfg(test)]
+mod fixtures;
 mod headers;
 mod job;
 mod payload;
@@ -21,22 +23,21 @@ mod streak;
 mod subscribers;
 mod topic;
 
+use candor_domain::decision::Resource;
+use candor_domain::event::EventType;
+use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::id::{WebhookId, WebhookKind};
+use candor_domain::page::{Key, SortBy, SortKey, Sortable};
+use candor_domain::params::{self, Bounds, ListRequest, Params, StatusWord};
+use candor_domain::rule;
+use candor_domain::schema::OpenWord;
+use candor_domain::secret::Secret;
+use candor_domain::signature::PREFIX;
+use candor_domain::time::Timestamp;
+use candor_forms::content::{content, optional, or, required};
 use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
-
-use crate::content::{content, optional, or, required};
-use crate::decision::Resource;
-use crate::event::EventType;
-use crate::fields::{StringEnum, as_word};
-use crate::id::{WebhookId, WebhookKind};
-use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::params::{self, Bounds, ListRequest, Params, StatusWord};
-use crate::rule;
-use crate::schema::OpenWord;
-use crate::secret::Secret;
-use crate::signature::PREFIX;
-use crate::time::Timestamp;
 
 pub use all_deliveries::AllDeliveriesFilter;
 use change::TOPICS;

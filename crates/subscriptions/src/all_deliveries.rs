@@ -1,10 +1,11 @@
 //! The list of attempts over all subscriptions of a data set.
 
+use candor_domain::id::WebhookId;
+use candor_domain::page::{Sort, SortBy};
+use candor_domain::params::{self, Bounds, ListRequest, Params};
+use candor_domain::time::Timestamp;
+
 use super::DeliveryFilter;
-use crate::id::WebhookId;
-use crate::page::{Sort, SortBy};
-use crate::params::{self, Bounds, ListRequest, Params};
-use crate::time::Timestamp;
 
 /// The conditions of the list of attempts over all subscriptions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,7 +47,7 @@ impl AllDeliveriesFilter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Code;
+    use candor_domain::problem::Code;
 
     fn parse(query: &[(&str, &str)]) -> Result<ListRequest<AllDeliveriesFilter, ()>, Vec<(String, Code)>> {
         let pairs = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();

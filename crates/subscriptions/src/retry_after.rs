@@ -2,7 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
-use crate::time::Timestamp;
+use candor_domain::time::Timestamp;
 
 /// Longest delay that a receiver can request, in seconds. Without this bound a receiver could keep deliveries in
 /// the queue forever.
@@ -22,7 +22,7 @@ impl RequestedPause {
     /// value that is neither a whole number of seconds nor an HTTP date.
     ///
     /// ```
-    /// use candor_domain::webhook::RequestedPause;
+    /// use candor_subscriptions::RequestedPause;
     ///
     /// assert_eq!(RequestedPause::from_headers([b"120".as_slice()]), Some(RequestedPause::Seconds(120)));
     /// assert_eq!(RequestedPause::from_headers([b"soon".as_slice()]), None);

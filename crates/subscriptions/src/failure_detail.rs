@@ -1,8 +1,7 @@
 //! The detail of a failure in the delivery log, beside its reason (decision F2).
 
+use candor_domain::receiver_url::ReceiverUrl;
 use url::Url;
-
-use crate::receiver_url::ReceiverUrl;
 
 /// Length of the longest detail, in characters. A longer target of a redirect is cut.
 pub const DETAIL_CHARS: usize = 500;

@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use candor_domain::fields::Fields;
+use candor_domain::json::Value;
+use candor_domain::problem::{Code, ValidationErrors, ValueError};
+use candor_domain::rule::{self, Field, Shape};
+use candor_domain::secret::Secret;
+use candor_domain::text::check_length;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
-
-use crate::fields::Fields;
-use crate::json::Value;
-use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::rule::{self, Field, Shape};
-use crate::secret::Secret;
-use crate::text::check_length;
 
 /// Maximum number of custom headers of one subscription.
 pub const MAX_HEADERS: usize = 10;

@@ -1,11 +1,10 @@
 //! The synthetic event of the test endpoint (§4.4, decision F7).
 
+use candor_domain::event::{Event, EventType};
+use candor_domain::id::EventId;
+use candor_domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::event::{Event, EventType};
-use crate::id::EventId;
-use crate::time::Timestamp;
 
 /// The message in the data of a test event.
 pub const PING_MESSAGE: &str = "This is a test delivery; nothing has happened.";
@@ -27,8 +26,8 @@ pub fn ping(id: EventId, at: Timestamp) -> Event {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::{Environment, Tenant};
-    use crate::id::OrganizationId;
+    use candor_domain::access::{Environment, Tenant};
+    use candor_domain::id::OrganizationId;
     use ulid::Ulid;
 
     #[test]

@@ -1,14 +1,14 @@
 //! Topics of a subscription: single event types or all of them, and which of them a caller may have sent (§2.4,
 //! decision F6).
 
+use candor_domain::access::{Caller, PermissionError};
+use candor_domain::event::EventType;
+use candor_domain::fields::StringEnum;
+use candor_domain::problem::ValueError;
+use candor_domain::schema::{array, inline_schema, open};
 use serde::{Serialize, Serializer};
 
 use super::PayloadForm;
-use crate::access::{Caller, PermissionError};
-use crate::event::EventType;
-use crate::fields::StringEnum;
-use crate::problem::ValueError;
-use crate::schema::{array, inline_schema, open};
 
 /// The topic for every event type, including types that are added later.
 const EVERY: &str = "*";
@@ -140,14 +140,14 @@ impl Serialize for Topics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::tests::unbound;
-    use crate::access::{AccessLevel, Permission, Permissions};
-    use crate::export::ExportedResource;
-    use crate::id::WebhookId;
-    use crate::receiver_url::Verdict;
-    use crate::refusal::DomainError;
-    use crate::webhook::tests::{NOON, object};
-    use crate::webhook::{Draft, Patch, SealedHeaderPatch, Subscription};
+    use crate::fixtures::unbound;
+    use crate::tests::{NOON, object};
+    use crate::{Draft, Patch, SealedHeaderPatch, Subscription};
+    use candor_domain::access::{AccessLevel, Permission, Permissions};
+    use candor_domain::export::ExportedResource;
+    use candor_domain::id::WebhookId;
+    use candor_domain::receiver_url::Verdict;
+    use candor_domain::refusal::DomainError;
     use ulid::Ulid;
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         // A key that changes which events are sent, where they go, or what is in them, must be allowed to read them.
         let mut subscription_before = create_by(&unbound(AccessLevel::Admin), two_types).unwrap();
         let patch = |webhook: &Subscription, body: &str| {
-            let patch = Patch::parse(object(body)).resolve_with(webhook).unwrap();
+            let patch = Patch::resolve(&Patch::parse(object(body)), webhook).unwrap();
             let sealed_secret = patch.rotate_secret.then(|| vec![2]);
             webhook
                 .update(&reader, patch, Some(Verdict::Allowed), sealed_secret, SealedHeaderPatch::new(), NOON)
@@ -230,7 +230,7 @@ mod tests {
     fn filter_by_department_needs_the_scope_of_employees() {
         let (reader, exporter) = (Permission::ObservationsRead, Permission::ExportsRead);
         let draft_with = |member: &str, payload: &str| {
-            let department = crate::id::DepartmentId::from_ulid(Ulid(7));
+            let department = candor_domain::id::DepartmentId::from_ulid(Ulid(7));
             let body = format!(
                 r#"{{"url":"https://example.com/","event_types":["observation.created"],"payload":"{payload}",
                 "filter":{{{member}}}}}"#
@@ -243,7 +243,7 @@ mod tests {
                 .map(|decision| decision.state)
         };
         let update_by = |caller: &Caller, webhook: &Subscription, body: &str| {
-            let patch = Patch::parse(object(body)).resolve_with(webhook).unwrap();
+            let patch = Patch::resolve(&Patch::parse(object(body)), webhook).unwrap();
             webhook.update(caller, patch, None, None, SealedHeaderPatch::new(), NOON).map(Option::unwrap)
         };
         let department = r#""department_id":["DEPARTMENT"]"#;

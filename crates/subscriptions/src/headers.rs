@@ -1,11 +1,11 @@
 //! The headers of one attempt (§6.3, decisions F5, F9).
 
-use crate::event::Event;
-use crate::fields::StringEnum;
-use crate::id::DeliveryId;
-use crate::secret::Secret;
-use crate::signature::{sign, sign_standard, unix_seconds};
-use crate::time::Timestamp;
+use candor_domain::event::Event;
+use candor_domain::fields::StringEnum;
+use candor_domain::id::DeliveryId;
+use candor_domain::secret::Secret;
+use candor_domain::signature::{sign, sign_standard, unix_seconds};
+use candor_domain::time::Timestamp;
 
 /// Value of the `User-Agent` header of deliveries (§6.3).
 pub const USER_AGENT: &str = "Service-Webhooks/v1";
@@ -48,10 +48,10 @@ pub fn headers(
 mod tests {
     use super::super::ping;
     use super::*;
-    use crate::access::{Environment, Tenant};
-    use crate::event::EventType;
-    use crate::id::{EventId, OrganizationId};
-    use crate::signature;
+    use candor_domain::access::{Environment, Tenant};
+    use candor_domain::event::EventType;
+    use candor_domain::id::{EventId, OrganizationId};
+    use candor_domain::signature;
     use ulid::Ulid;
 
     #[test]

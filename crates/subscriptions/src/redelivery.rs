@@ -1,17 +1,17 @@
 //! Redeliveries and replays that a client requests (decision F9).
 
+use candor_domain::access::{Caller, PermissionError};
+use candor_domain::event::{EventType, public_id};
+use candor_domain::fields::{Fields, StringEnum};
+use candor_domain::json::Object;
+use candor_domain::problem::{Code, ValidationErrors, ValueError};
+use candor_domain::refusal::DomainError;
+use candor_domain::rule::{self, Checked, Field, OneOf, Shape};
+use candor_domain::time::Timestamp;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::change::TOPICS;
 use super::{Delivery, Job, LOG_DAYS, Subscription, Topics};
-use crate::access::{Caller, PermissionError};
-use crate::event::{EventType, public_id};
-use crate::fields::{Fields, StringEnum};
-use crate::json::Object;
-use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, OneOf, Shape};
-use crate::time::Timestamp;
 
 /// Maximum number of events that one replay queues. The response has the position for the next request.
 pub const MAX_REPLAYED: usize = 100_000;
@@ -189,9 +189,9 @@ mod tests {
     use super::super::tests::{NOON, codes, object, subscription};
     use super::super::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Schedule};
     use super::*;
-    use crate::access::tests::unbound;
-    use crate::access::{AccessLevel, Environment, Tenant};
-    use crate::id::{DeliveryId, EventId, OrganizationId};
+    use crate::fixtures::unbound;
+    use candor_domain::access::{AccessLevel, Environment, Tenant};
+    use candor_domain::id::{DeliveryId, EventId, OrganizationId};
     use ulid::Ulid;
 
     fn parse(body: &str) -> Result<ReplayOrder, ValidationErrors> {

@@ -2,17 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use candor_domain::access::{Caller, PermissionError};
+use candor_domain::event::{Event, EventData, EventType};
+use candor_domain::fields::{Fields, StringEnum};
+use candor_domain::id::{DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
+use candor_domain::objective::Scope;
+use candor_domain::observation;
+use candor_domain::rule::{self, Field, IdRule, List, Nested, OneOf};
+use candor_domain::schema::OpenWord;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
-
-use crate::access::{Caller, PermissionError};
-use crate::event::{Event, EventData, EventType};
-use crate::fields::{Fields, StringEnum};
-use crate::id::{DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
-use crate::objective::Scope;
-use crate::observation;
-use crate::rule::{self, Field, IdRule, List, Nested, OneOf};
-use crate::schema::OpenWord;
 
 /// Maximum number of ids in one member of a content filter.
 pub const MAX_FILTER_IDS: usize = 100;

@@ -1,8 +1,8 @@
 //! Numbers of subscriptions of a data set, and of the deliveries that its events cause (decision F10).
 
-use crate::event::EventType;
-use crate::problem::{Code, ValueError};
-use crate::refusal::DomainError;
+use candor_domain::event::EventType;
+use candor_domain::problem::{Code, ValueError};
+use candor_domain::refusal::DomainError;
 
 /// Default for the maximum number of subscriptions of a data set (decision F10).
 pub const MAX_SUBSCRIPTIONS: u32 = 100;
@@ -12,7 +12,7 @@ pub const MAX_SUBSCRIPTIONS: u32 = 100;
 ///
 /// ```
 /// use candor_domain::event::EventType;
-/// use candor_domain::webhook::Subscribers;
+/// use candor_subscriptions::Subscribers;
 ///
 /// // One gets every event, one gets new employees, and one is inactive.
 /// let subscribers = Subscribers::new([-1, EventType::EmployeeCreated.bit(), 0]);

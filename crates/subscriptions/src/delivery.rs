@@ -1,17 +1,17 @@
 //! The delivery log: one entry per attempt (§2.5, decision F2).
 
+use candor_domain::attempt_failure::FailureReason;
+use candor_domain::event::EventType;
+use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::id::{DeliveryId, EventId, EventKind, Id, Kind, RequestKind, WebhookId};
+use candor_domain::page::{Key, SortBy, SortKey, Sortable};
+use candor_domain::params::{self, ListRequest, Param, Params, ValueForm};
+use candor_domain::schema::{OpenWord, PublicEventId};
+use candor_domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{NextStep, Status};
-use crate::attempt_failure::FailureReason;
-use crate::event::EventType;
-use crate::fields::{StringEnum, as_word};
-use crate::id::{DeliveryId, EventId, EventKind, Id, Kind, RequestKind, WebhookId};
-use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::params::{self, ListRequest, Param, Params, ValueForm};
-use crate::schema::{OpenWord, PublicEventId};
-use crate::time::Timestamp;
 
 /// Retention of the delivery log, in days (§6.4, §8).
 pub const LOG_DAYS: i64 = 30;
@@ -76,7 +76,7 @@ pub struct Delivery {
     pub failure: Option<FailureReason>,
     /// Id of the request that caused the event, if a request did.
     pub request_id: Option<String>,
-    /// More about the failure: a word of [`TlsFailure`](crate::attempt_failure::TlsFailure), or the target of a redirect.
+    /// More about the failure: a word of [`TlsFailure`](candor_domain::attempt_failure::TlsFailure), or the target of a redirect.
     pub failure_detail: Option<String>,
 }
 
@@ -218,7 +218,7 @@ impl Sortable for Delivery {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Code;
+    use candor_domain::problem::Code;
     use ulid::Ulid;
 
     fn delivery() -> Delivery {

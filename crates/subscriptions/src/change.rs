@@ -1,23 +1,24 @@
 //! Creation, update and secret rotation of subscriptions, and the audit entry of a deletion (§3.4, §4.4, decisions F1
 //! to F6).
 
+use candor_domain::access::{Caller, PermissionError};
+use candor_domain::audit::{AuditDraft, Change, Changes};
+use candor_domain::decision::Decision;
+use candor_domain::event::EventType;
+use candor_domain::fields::{Fields, StringEnum};
+use candor_domain::id::WebhookId;
+use candor_domain::json::{Object, Value};
+use candor_domain::problem::{Code, ValidationErrors, ValueError};
+use candor_domain::receiver_url::{ReceiverUrl, URL_CHARS, Verdict};
+use candor_domain::refusal::DomainError;
+use candor_domain::rule::{self, Checked, Field, Flag, Shape, Whole};
+use candor_domain::time::Timestamp;
+use candor_domain::update::Update;
+use serde_json::json;
+
 use super::custom_headers::{self, CustomHeaders, HeaderPatch, SealedHeaderPatch};
 use super::filter::{FILTER, may_filter};
 use super::{Content, ContentPatch, EventFilter, PayloadForm, SealedSecret, Streak, Subscription, Topic, Topics};
-use crate::access::{Caller, PermissionError};
-use crate::audit::{AuditDraft, Change, Changes};
-use crate::decision::Decision;
-use crate::event::EventType;
-use crate::fields::{Fields, StringEnum};
-use crate::id::WebhookId;
-use crate::json::{Object, Value};
-use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::receiver_url::{ReceiverUrl, URL_CHARS, Verdict};
-use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, Flag, Shape, Whole};
-use crate::time::Timestamp;
-use crate::update::Update;
-use serde_json::json;
 
 /// Length of the longest description, in characters (§2.4).
 pub const DESCRIPTION_CHARS: usize = 200;
@@ -198,16 +199,16 @@ fn read_filter(fields: &mut Fields) -> Option<Option<EventFilter>> {
     fields.nested("filter", filter).map(EventFilter::some)
 }
 
-impl Update<Patch> {
-    /// Checks the update against the stored subscription. An unchanged URL is left out.
+impl Patch {
+    /// Checks an update against the stored subscription. An unchanged URL is left out.
     ///
     /// A stored credential is for the destination that it was given for. So a URL with another scheme, host or port
     /// needs every custom header anew, and rotates the signing secret without an overlap (decision F1).
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn resolve_with(&self, stored: &Subscription) -> Result<Patch, ValidationErrors> {
-        let (patch, mut fields) = self.compare(stored);
+    pub fn resolve(update: &Update<Self>, stored: &Subscription) -> Result<Self, ValidationErrors> {
+        let (patch, mut fields) = update.compare(stored);
         stored.headers.check_patch(&patch.headers, &mut fields);
         let url = patch.url.clone().filter(|url| url.as_str() != stored.url);
         let is_elsewhere = url.as_ref().is_some_and(|url| !url.has_origin_of(&stored.url));

@@ -1,12 +1,13 @@
 //! Disabling of subscriptions whose receivers fail or are gone (§3.4, decision F3).
 
+use candor_domain::audit::Target as AuditTarget;
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::event::EventType;
+use candor_domain::notification::{Notice, Recipients, Type};
+use candor_domain::receiver_url::ReceiverUrl;
+use candor_domain::time::Timestamp;
+
 use super::Subscription;
-use crate::audit::Target as AuditTarget;
-use crate::decision::{Decision, Resource};
-use crate::event::EventType;
-use crate::notification::{Notice, Recipients, Type};
-use crate::receiver_url::ReceiverUrl;
-use crate::time::Timestamp;
 
 /// The reason to disable a subscription (decision F3).
 #[derive(Debug, Clone, PartialEq, Eq)]

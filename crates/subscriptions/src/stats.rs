@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use candor_domain::attempt_failure::FailureReason;
+use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::id::{EventId, WebhookId};
+use candor_domain::request_stats::StatsWindow;
+use candor_domain::schema::OpenWord;
+use candor_domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::attempt_failure::FailureReason;
-use crate::fields::{StringEnum, as_word};
-use crate::id::{EventId, WebhookId};
-use crate::request_stats::StatsWindow;
-use crate::schema::OpenWord;
-use crate::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 

@@ -1,12 +1,12 @@
 //! Failing subscriptions: when the event `webhook.failing` is due, and to which subscriptions events about
 //! subscriptions are sent (decisions F3, F9).
 
+use candor_domain::decision::Decision;
+use candor_domain::event::{Event, EventData, EventType};
+use candor_domain::time::Timestamp;
 use serde::Deserialize;
 
 use super::{AttemptOutcome, DeliveryOrigin, HealthDelta, Job, Status, Subscription};
-use crate::decision::Decision;
-use crate::event::{Event, EventData, EventType};
-use crate::time::Timestamp;
 
 /// Number of failed attempts of one delivery that make its subscription failing.
 pub const FAILING_AFTER_ATTEMPTS: u16 = 5;
@@ -76,10 +76,10 @@ mod tests {
     use super::super::Streak;
     use super::super::tests::{NOON, subscription};
     use super::*;
-    use crate::access::{Environment, Tenant};
-    use crate::attempt_failure::FailureReason;
-    use crate::fields::StringEnum;
-    use crate::id::{EventId, OrganizationId, WebhookId};
+    use candor_domain::access::{Environment, Tenant};
+    use candor_domain::attempt_failure::FailureReason;
+    use candor_domain::fields::StringEnum;
+    use candor_domain::id::{EventId, OrganizationId, WebhookId};
     use ulid::Ulid;
 
     const FAILED: AttemptOutcome = AttemptOutcome::Failed(FailureReason::Status);

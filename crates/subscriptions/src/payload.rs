@@ -1,13 +1,12 @@
 //! The form of delivered events: the whole resource, or only a reference to it.
 
+use candor_domain::access::{Caller, PermissionError, Tenant};
+use candor_domain::decision::Resource;
+use candor_domain::event::{Event, EventData, EventType};
+use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::retention::RetentionRun;
 use serde::{Deserialize, Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
-
-use crate::access::{Caller, PermissionError, Tenant};
-use crate::decision::Resource;
-use crate::event::{Event, EventData, EventType};
-use crate::fields::{StringEnum, as_word};
-use crate::retention::RetentionRun;
 
 /// The form of the member `data` of delivered events.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -131,9 +130,9 @@ fn place(data: EventData, resource: &Reference<'_>) -> Option<(&'static str, Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::Environment;
-    use crate::id::{EventId, OrganizationId};
-    use crate::time::Timestamp;
+    use candor_domain::access::Environment;
+    use candor_domain::id::{EventId, OrganizationId};
+    use candor_domain::time::Timestamp;
     use ulid::Ulid;
 
     fn thin(kind: EventType, data: &str) -> serde_json::Value {
