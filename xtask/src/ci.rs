@@ -65,7 +65,7 @@ pub(crate) const BESIDE: [Step; 15] = [
          crates/http/src/routes/exports* crates/cli/src/export crates/tables/src/rows",
     ),
     Step::xtask("published identity providers", &["identity"]).unless_unchanged(
-        "Cargo.lock crates/tokens crates/domain/src/identity crates/identity/src \
+        "Cargo.lock crates/tokens crates/sign-in crates/identity/src \
          crates/service/src/usecases/identity* crates/service/src/usecases/sign_in* crates/http/src/pipeline/sign_in* \
          crates/http/src/routes/identity* tests/outside/identity",
     ),

@@ -76,7 +76,6 @@ pub mod event;
 pub mod export;
 pub mod external_id;
 pub mod idempotency;
-pub mod identity;
 pub mod keyed;
 pub mod notification;
 pub mod objective;

@@ -5,10 +5,6 @@ use std::path::Path;
 
 use candor_domain::access::PermissionError;
 use candor_domain::id::IdError;
-use candor_domain::identity::EmailDomainError;
-use candor_domain::identity::bearer::BearerError;
-use candor_domain::identity::link_decision::LinkError;
-use candor_domain::identity::sign_in::SignInError;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
 use candor_domain::retention::PeriodError;
@@ -21,16 +17,12 @@ use super::checks::{check_error_types, name};
 #[test]
 fn each_public_error_type_implements_error() {
     let implementing = BTreeSet::from([
-        name::<BearerError>(),
-        name::<EmailDomainError>(),
         name::<DomainError>(),
-        name::<LinkError>(),
         name::<PeriodError>(),
         name::<TimeError>(),
         name::<IdError>(),
         name::<PermissionError>(),
         name::<ProvisioningError>(),
-        name::<SignInError>(),
         name::<SignatureError>(),
         name::<ValidationErrors>(),
         name::<ValueError>(),

@@ -10,7 +10,7 @@ use candor_domain::params::Archived;
 use candor_domain::people::{Role, Status, StatusFilter, connector, invitation};
 use candor_domain::problem::Code;
 use candor_domain::{
-    assignment, attempt_failure, conversation, identity, notification, objective, observation, people, summary,
+    assignment, attempt_failure, conversation, notification, objective, observation, people, summary,
 };
 
 use super::checks::check_words;
@@ -34,8 +34,6 @@ fn every_word_is_read_back_as_its_value() {
     check_words::<connector::IssueKind>();
     check_words::<connector::Resolved>();
     check_words::<connector::Status>();
-    check_words::<identity::LinkRule>();
-    check_words::<identity::Status>();
     check_words::<invitation::MailFailure>();
     check_words::<invitation::MailStatus>();
     check_words::<invitation::State>();

@@ -3,7 +3,6 @@ use candor_domain::audit::{self, AuditEntry};
 use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
-use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{CheckIn, Family, Objective};
 use candor_domain::observation::{self, Observation};
@@ -14,6 +13,7 @@ use candor_domain::people::{self, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
+use candor_sign_in::{IdentityLink, IdentityProvider};
 use candor_subscriptions::{AllDeliveriesFilter, Delivery, DeliveryFilter, Filter as WebhookFilter, Subscription};
 
 use super::*;

@@ -5,20 +5,18 @@ use std::cmp::Reverse;
 
 use candor_domain::access::api_key::{ApiKey, generate_code};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft};
-use candor_domain::identity::link_decision::{
-    KnownPeople, LinkCandidate, LinkError, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
-};
-use candor_domain::identity::session::{
-    MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart, create_session,
-};
-use candor_domain::identity::sign_in::SignInError;
-use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::people::Employee;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::change::RowKey;
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
+use candor_sign_in::link_decision::{
+    KnownPeople, LinkCandidate, LinkError, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
+};
+use candor_sign_in::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart, create_session};
+use candor_sign_in::sign_in::SignInError;
+use candor_sign_in::{IdentityLink, IdentityProvider};
 use candor_tables::flat::Stored;
 use candor_tables::rows;
 use candor_tokens::claims::IdClaims;

@@ -3,6 +3,13 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_domain::access::api_key::START;
+use candor_domain::fields::{Fields, StringEnum};
+use candor_domain::id::{KeyId, OrganizationId};
+use candor_domain::json::Object;
+use candor_domain::problem::{Code, ValidationErrors, ValueError};
+use candor_domain::rule::{self, Field, Line, Text};
+use candor_domain::time::Timestamp;
 use candor_tokens::discovery::ProviderMetadata;
 use candor_tokens::flaw::TokenError;
 use candor_tokens::token_response::TokenResponseError;
@@ -15,13 +22,6 @@ use super::email_domain::parse_domain;
 use super::fetch_failure::FetchError;
 use super::link_decision::LinkError;
 use super::{IdentityProvider, ProvenValues, Status};
-use crate::access::api_key::START;
-use crate::fields::{Fields, StringEnum};
-use crate::id::{KeyId, OrganizationId};
-use crate::json::Object;
-use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::rule::{self, Field, Line, Text};
-use crate::time::Timestamp;
 
 /// Maximum number of requests for sign-ins per minute and client address.
 pub const SIGN_INS_PER_MINUTE: u32 = 300;

@@ -1,17 +1,18 @@
 //! Request bodies of identity providers (decision B9).
 
+use candor_domain::access::api_key::SCOPES_RULE;
+use candor_domain::access::{Permission, Permissions};
+use candor_domain::fields::Fields;
+use candor_domain::json::{Object, Value};
+use candor_domain::problem::{Code, ValidationErrors, ValueError};
+use candor_domain::receiver_url::ReceiverUrl;
+use candor_domain::refusal::DomainError;
+use candor_domain::rule::{self, Checked, Field, Line, List, OneOf, Rule, Shape, Url, Whole};
+use candor_domain::secret::Secret;
+use candor_domain::update::Update;
+
 use super::email_domain::{DOMAIN_CHARS, parse_domain};
 use super::{Content, ContentPatch, IdentityProvider, LinkRule, Status};
-use crate::access::api_key::SCOPES_RULE;
-use crate::access::{Permission, Permissions};
-use crate::fields::Fields;
-use crate::json::{Object, Value};
-use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::receiver_url::ReceiverUrl;
-use crate::refusal::DomainError;
-use crate::rule::{self, Checked, Field, Line, List, OneOf, Rule, Shape, Url, Whole};
-use crate::secret::Secret;
-use crate::update::Update;
 
 /// Length of the longest name, in characters.
 const NAME_CHARS: usize = 80;
@@ -191,14 +192,14 @@ impl Patch {
     }
 }
 
-impl Update<Patch> {
-    /// Checks the update against the stored provider. An update with another client id must contain the field
+impl Patch {
+    /// Checks an update against the stored provider. An update with another client id must contain the field
     /// `client_secret`, because the stored secret is for the stored client id.
     ///
     /// # Errors
     /// One problem for each wrong or immutable field.
-    pub fn resolve_with(&self, stored: &IdentityProvider) -> Result<Patch, ValidationErrors> {
-        let (patch, mut fields) = self.compare(stored);
+    pub fn resolve(update: &Update<Self>, stored: &IdentityProvider) -> Result<Self, ValidationErrors> {
+        let (patch, mut fields) = update.compare(stored);
         let domains = patch.content.email_domains.as_ref().unwrap_or(&stored.email_domains);
         let flaw = missing_domain(patch.content.link_by.unwrap_or(stored.link_by), domains);
         if let Some(flaw) = flaw.filter(|_| !fields.has_problem("email_domains")) {

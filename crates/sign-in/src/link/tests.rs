@@ -1,7 +1,8 @@
+use candor_domain::access::{Permission, PermissionError, Permissions};
+
 use super::super::tests::{AT, LATER, admin, provider};
 use super::*;
-use crate::access::{Permission, PermissionError, Permissions};
-use crate::people::tests::employee;
+use crate::fixtures::employee;
 
 const SUBJECT_TEXT: &str = "00u1";
 

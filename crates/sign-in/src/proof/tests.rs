@@ -1,8 +1,9 @@
+use candor_domain::access::{Permission, PermissionError, Permissions};
+use candor_domain::id::OrganizationId;
+use ulid::Ulid;
+
 use super::super::tests::{AT, LATER, admin, provider};
 use super::*;
-use crate::access::{Permission, PermissionError, Permissions};
-use crate::id::OrganizationId;
-use ulid::Ulid;
 
 const TENANT: Tenant = Tenant::live(OrganizationId::from_ulid(Ulid(1)));
 const OTHER_TENANT: Tenant = Tenant::live(OrganizationId::from_ulid(Ulid(2)));

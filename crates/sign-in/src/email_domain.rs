@@ -2,13 +2,12 @@
 
 use std::fmt::Write as _;
 
+use candor_domain::id::OrganizationId;
+use candor_domain::problem::{Code, ValueError};
+use candor_domain::text::domain_key;
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::id::OrganizationId;
-use crate::problem::{Code, ValueError};
-use crate::text::domain_key;
 
 /// Length of the longest domain, in characters: the limit of DNS.
 pub const DOMAIN_CHARS: usize = 253;
@@ -156,7 +155,7 @@ impl EmailDomain {
 /// # Errors
 /// Returns `too_short`, `too_long` and `invalid_format`, also for a domain of public mailboxes.
 pub(super) fn parse_domain(text: &str) -> Result<String, ValueError> {
-    crate::text::check_length(text, 1..=DOMAIN_CHARS)?;
+    candor_domain::text::check_length(text, 1..=DOMAIN_CHARS)?;
     let domain = domain_key(text);
     if domain.len() > DOMAIN_CHARS {
         return Err(ValueError::new(

@@ -1,11 +1,11 @@
+use candor_domain::access::{Permission, Permissions};
+use candor_domain::id::OrganizationId;
 use candor_tokens::claims::TokenSubject;
 use ulid::Ulid;
 
 use super::super::tests::{AT, LATER, provider};
 use super::*;
-use crate::access::{Permission, Permissions};
-use crate::id::OrganizationId;
-use crate::people::tests::employee;
+use crate::fixtures::employee;
 
 const TENANT: Tenant = Tenant::live(OrganizationId::from_ulid(Ulid(1)));
 

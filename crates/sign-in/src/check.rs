@@ -1,15 +1,15 @@
 //! Checks of identity providers: what an admin posts, and what the evidence proves (decision B9).
 
+use candor_domain::fields::Fields;
+use candor_domain::json::Object;
+use candor_domain::problem::ValidationErrors;
+use candor_domain::rule::{self, Field, Text};
+use candor_domain::secret::Secret;
 use candor_tokens::claims::TokenRules;
 use candor_tokens::token::MAX_TOKEN_BYTES;
 
 use super::evidence::ProviderEvidence;
 use super::{IdentityProvider, ProvenValues};
-use crate::fields::Fields;
-use crate::json::Object;
-use crate::problem::ValidationErrors;
-use crate::rule::{self, Field, Text};
-use crate::secret::Secret;
 
 const TOKEN: Field<Text> = Field::with_about(
     "token",

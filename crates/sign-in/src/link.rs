@@ -1,24 +1,24 @@
 //! Links of accounts at identity providers to people (decision B9).
 
+use candor_domain::access::Caller;
+use candor_domain::audit::{AuditDraft, Change};
+use candor_domain::decision::Resource;
+use candor_domain::fields::{Fields, Reference};
+use candor_domain::id::{EmployeeId, EmployeeKind, IdentityLinkId, IdentityLinkKind, IdentityProviderId};
+use candor_domain::json::Object;
+use candor_domain::page::{Key, SortBy, SortKey, Sortable};
+use candor_domain::params::{ListRequest, Params};
+use candor_domain::people::{Employee, Status};
+use candor_domain::problem::{Code, ValidationErrors, ValueError};
+use candor_domain::refusal::DomainError;
+use candor_domain::rule::{self, Field, Line, ReferenceRule};
+use candor_domain::time::Timestamp;
 use candor_tokens::claims::{IdClaims, LogoutClaims, SUBJECT_CHARS, TOLERANCE_SECONDS};
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::IdentityProvider;
-use crate::access::Caller;
-use crate::audit::{AuditDraft, Change};
-use crate::decision::Resource;
-use crate::fields::{Fields, Reference};
-use crate::id::{EmployeeId, EmployeeKind, IdentityLinkId, IdentityLinkKind, IdentityProviderId};
-use crate::json::Object;
-use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::params::{ListRequest, Params};
-use crate::people::{Employee, Status};
-use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::refusal::DomainError;
-use crate::rule::{self, Field, Line, ReferenceRule};
-use crate::time::Timestamp;
 
 const EMPLOYEE: Field<ReferenceRule<EmployeeKind>> = Field::new("employee_id", rule::reference());
 const SUBJECT: Field<Line> =
@@ -266,7 +266,7 @@ impl IdentityLink {
         self.tokens_after.is_some_and(|end| claims.issued_at <= end)
     }
 
-    fn changes_from(&self, before: Option<&Self>) -> crate::audit::Changes {
+    fn changes_from(&self, before: Option<&Self>) -> candor_domain::audit::Changes {
         match before {
             None => [
                 ("identity_provider_id".to_owned(), Change::from_null(&self.identity_provider_id)),

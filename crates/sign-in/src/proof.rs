@@ -5,17 +5,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use candor_domain::access::{Caller, Tenant};
+use candor_domain::decision::Decision;
+use candor_domain::event::EventType;
+use candor_domain::id::{IdentityProofId, IdentityProviderId};
+use candor_domain::problem::ValueError;
+use candor_domain::refusal::DomainError;
+use candor_domain::time::Timestamp;
 use ring::digest::{SHA256, digest};
 
 use super::email_domain::parse_domain;
 use super::{EmailDomain, IdentityProvider, Status};
-use crate::access::{Caller, Tenant};
-use crate::decision::Decision;
-use crate::event::EventType;
-use crate::id::{IdentityProofId, IdentityProviderId};
-use crate::problem::ValueError;
-use crate::refusal::DomainError;
-use crate::time::Timestamp;
 
 /// The row of a proof. Its id is a digest of the value, and unique in the installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,6 +12,8 @@ mod body;
 mod change;
 mod check;
 mod email_domain;
+#[cfg(test)]
+mod fixtures;
 mod link;
 mod proof;
 
@@ -29,15 +31,15 @@ use body::{ACR, DEFAULT_SCOPES, NAME, SCOPES, SUBJECT_CLAIM};
 use body::{AUDIENCES, AUTHORIZED_PARTIES, CLIENT_ID, DEFAULT_LIFETIME, EMAIL_DOMAINS, ISSUER, LIFETIME};
 pub use proof::{EmailDomainError, IdentityProof, ProofHolder, ProvableValue, ProvenValues, proof_id_of_address};
 
-use crate::access::Permissions;
-use crate::content::{content, optional, or, or_default, required};
-use crate::decision::Resource;
-use crate::fields::{StringEnum, as_word};
-use crate::id::{IdentityProviderId, IdentityProviderKind};
-use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::rule;
-use crate::schema::OpenWord;
-use crate::time::Timestamp;
+use candor_domain::access::Permissions;
+use candor_domain::decision::Resource;
+use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::id::{IdentityProviderId, IdentityProviderKind};
+use candor_domain::page::{Key, SortBy, SortKey, Sortable};
+use candor_domain::rule;
+use candor_domain::schema::OpenWord;
+use candor_domain::time::Timestamp;
+use candor_forms::content::{content, optional, or, or_default, required};
 
 /// Rule by which an account of a provider is linked to a person at the first sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]

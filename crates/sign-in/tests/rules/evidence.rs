@@ -2,8 +2,8 @@
 
 use candor_domain::attempt_failure::{FailureReason, TlsFailure};
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::evidence::ProviderEvidence;
-use candor_domain::identity::fetch_failure::{FetchError, max_age};
+use candor_sign_in::evidence::ProviderEvidence;
+use candor_sign_in::fetch_failure::{FetchError, max_age};
 use candor_tokens::discovery::DiscoveryError;
 use candor_tokens::key_set::{KeySet, KeySetError};
 use serde_json::json;

@@ -1,13 +1,13 @@
 //! Begin and ends of sessions.
 
+use candor_domain::access::api_key::{Holder, generate, generate_code};
+use candor_domain::access::{Permission, Permissions};
+use candor_domain::id::{EmployeeId, IdentityLinkId, OrganizationId};
+use candor_domain::people::Status as PersonStatus;
 use ulid::Ulid;
 
 use super::super::tests::{AT, provider};
 use super::*;
-use crate::access::api_key::{Holder, generate, generate_code};
-use crate::access::{Permission, Permissions};
-use crate::id::{EmployeeId, IdentityLinkId, OrganizationId};
-use crate::people::Status as PersonStatus;
 
 const PERSON: EmployeeId = EmployeeId::from_ulid(Ulid(7));
 const SESSION: KeyId = KeyId::from_ulid(Ulid(3));

@@ -1,16 +1,18 @@
 //! Creation, update and deletion of identity providers (decision B9).
 
+use candor_domain::access::{
+    AccessLevel, AllowedNetworks, Caller, Grant, Permission, PermissionError, Permissions,
+};
+use candor_domain::audit::{AuditDraft, Change, difference};
+use candor_domain::decision::Decision;
+use candor_domain::event::EventType;
+use candor_domain::id::{IdentityProviderId, OrganizationId};
+use candor_domain::problem::{Code, ValueError};
+use candor_domain::refusal::DomainError;
+use candor_domain::time::Timestamp;
 use serde_json::json;
 
 use super::{Draft, EmailDomain, IdentityProvider, Patch, Status};
-use crate::access::{AccessLevel, AllowedNetworks, Caller, Grant, Permission, PermissionError, Permissions};
-use crate::audit::{AuditDraft, Change, difference};
-use crate::decision::Decision;
-use crate::event::EventType;
-use crate::id::{IdentityProviderId, OrganizationId};
-use crate::problem::{Code, ValueError};
-use crate::refusal::DomainError;
-use crate::time::Timestamp;
 
 /// Maximum number of identity providers of an organization.
 pub const MAX_PROVIDERS: u32 = 5;
@@ -184,9 +186,11 @@ impl IdentityProvider {
                 Ok(status_if_enabled)
             }
             (status, Some(wanted)) if status == wanted => Ok(status_if_enabled),
-            (status, Some(wanted)) => {
-                Err(DomainError::transition("status", crate::fields::StringEnum::word(status), wanted.into()))
-            }
+            (status, Some(wanted)) => Err(DomainError::transition(
+                "status",
+                candor_domain::fields::StringEnum::word(status),
+                wanted.into(),
+            )),
         }
     }
 

@@ -1,16 +1,18 @@
 //! Callers of bearer tokens: the provider, the link and the person that a token stands for (decision B11).
 
+use candor_domain::access::{
+    AccessLevel, AllowedNetworks, BoundPerson, Caller, Permission, Permissions, Quotas, Tenant,
+};
+use candor_domain::fields::StringEnum;
+use candor_domain::id::KeyId;
+use candor_domain::people::{self, Employee, Role};
+use candor_domain::time::Timestamp;
 use candor_tokens::claims::{BearerClaims, TOLERANCE_SECONDS, TokenRules, find_provider};
 use candor_tokens::flaw::TokenError;
 use candor_tokens::token::{SignedToken, VerifiedToken};
 
 use super::link_decision::LinkError;
 use super::{IdentityLink, IdentityProvider, Status};
-use crate::access::{AccessLevel, AllowedNetworks, BoundPerson, Caller, Permission, Permissions, Quotas, Tenant};
-use crate::fields::StringEnum;
-use crate::id::KeyId;
-use crate::people::{self, Employee, Role};
-use crate::time::Timestamp;
 
 /// Maximum number of audiences of a token, each of which is looked up.
 pub const MAX_TOKEN_AUDIENCES: usize = 10;

@@ -1,15 +1,15 @@
 //! Creation, update and deletion of identity providers.
 
+use candor_domain::access::{AccessLevel, AllowedNetworks, Caller, Permission, PermissionError};
+use candor_domain::decision::Decision;
+use candor_domain::event::EventType;
+use candor_domain::json::Object;
+use candor_domain::problem::{Code, ValidationErrors};
+use candor_domain::refusal::DomainError;
 use ulid::Ulid;
 
 use super::*;
-use crate::access::tests::unbound;
-use crate::access::{AccessLevel, AllowedNetworks, Caller, Permission, PermissionError};
-use crate::decision::Decision;
-use crate::event::EventType;
-use crate::json::Object;
-use crate::problem::{Code, ValidationErrors};
-use crate::refusal::DomainError;
+use crate::fixtures::unbound;
 
 pub(super) const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 pub(super) const LATER: Timestamp = Timestamp::from_millis(1_700_000_100_000);
@@ -56,7 +56,7 @@ fn update_as(
     stored_provider: &IdentityProvider,
     text: &str,
 ) -> Result<Option<Decision<IdentityProvider>>, DomainError> {
-    let patch = Patch::parse(body(text)).resolve_with(stored_provider)?;
+    let patch = Patch::resolve(&Patch::parse(body(text)), stored_provider)?;
     let sealed_secret =
         patch.client_secret.as_ref().map(|secret| secret.as_ref().map(|secret| secret.reveal().into()));
     stored_provider.update(patch, sealed_secret, caller, LATER)
@@ -177,7 +177,7 @@ fn resource_that_is_sent_back_changes_nothing() {
         (r#"{"domains": []}"#, "domains"),
         (r#"{"client_secret_set": false}"#, "client_secret_set"),
     ] {
-        let problems = Patch::parse(body(text)).resolve_with(&stored_provider).unwrap_err();
+        let problems = Patch::resolve(&Patch::parse(body(text)), &stored_provider).unwrap_err();
         assert_eq!(flaws(&problems), [(field, Code::ReadOnly)]);
     }
 }
@@ -207,8 +207,7 @@ fn proof_lasts_as_long_as_its_value() {
 fn another_client_id_needs_its_own_secret() {
     let stored_provider = active_provider();
     let refused_field = |stored_provider: &IdentityProvider, text: &str| {
-        Patch::parse(body(text))
-            .resolve_with(stored_provider)
+        Patch::resolve(&Patch::parse(body(text)), stored_provider)
             .err()
             .map(|problems| flaws(&problems)[0].0.to_owned())
     };

@@ -1,7 +1,7 @@
 //! Failures of requests to providers, and the lifetime of their documents.
 
-use crate::attempt_failure::{FailureReason, TlsFailure};
-use crate::fields::StringEnum;
+use candor_domain::attempt_failure::{FailureReason, TlsFailure};
+use candor_domain::fields::StringEnum;
 
 /// The reason why a provider's document cannot be fetched. Admins see its text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -70,7 +70,7 @@ impl FetchError {
 /// it must not be stored or reused. `None` if it does not state the time.
 ///
 /// ```
-/// use candor_domain::identity::fetch_failure::max_age;
+/// use candor_sign_in::fetch_failure::max_age;
 ///
 /// assert_eq!(max_age(Some("public, max-age=300"), Some("20")), Some(280));
 /// assert_eq!(max_age(Some("no-store, max-age=300"), None), Some(0));

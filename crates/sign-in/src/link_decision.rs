@@ -1,15 +1,15 @@
 //! Decides which person an account of a provider signs in as: by the stored link, or by the provider's rule for
 //! the first link.
 
+use candor_domain::fields::StringEnum;
+use candor_domain::id::EmployeeId;
+use candor_domain::people::{Role, Status};
+use candor_domain::text::{address_key, email};
+use candor_domain::time::Timestamp;
 use candor_tokens::claims::TokenSubject;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::LinkRule;
-use crate::fields::StringEnum;
-use crate::id::EmployeeId;
-use crate::people::{Role, Status};
-use crate::text::{address_key, email};
-use crate::time::Timestamp;
 
 /// The settings of a provider that decide about links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,15 +5,14 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use candor_domain::access::api_key::VERIFIER_CHARS;
+use candor_domain::fields::Fields;
+use candor_domain::json::Value;
+use candor_domain::problem::ValueError;
+use candor_domain::rule::{self, Checked, Field, Nested, Rule, Shape, Whole};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize};
 use url::Url;
-
-use crate::access::api_key::VERIFIER_CHARS;
-use crate::fields::Fields;
-use crate::json::Value;
-use crate::problem::ValueError;
-use crate::rule::{self, Checked, Field, Nested, Rule, Shape, Whole};
 
 /// Smallest port that a program may name. Lower ones belong to services of the machine.
 const MIN_PORT: i64 = 1_024;

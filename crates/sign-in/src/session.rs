@@ -4,17 +4,19 @@
 //! No row is written when a session ends by its provider, its link or its person: each authentication judges the rows on
 //! which the session rests. The end of many sessions thus costs one write.
 
+use candor_domain::access::api_key::{
+    ApiKey, ApiKeyKind, Draft, KeyHash, KeyRecord, KeyReferences, NAME_CHARS, hash,
+};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Caller, Environment};
+use candor_domain::audit::AuditDraft;
+use candor_domain::id::KeyId;
+use candor_domain::people::{Employee, Role};
+use candor_domain::refusal::DomainError;
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
 use candor_tokens::claims::IdClaims;
 
 use super::{IdentityLink, IdentityProvider, Status};
-use crate::access::api_key::{ApiKey, ApiKeyKind, Draft, KeyHash, KeyRecord, KeyReferences, NAME_CHARS, hash};
-use crate::access::{AccessLevel, AllowedNetworks, Caller, Environment};
-use crate::audit::AuditDraft;
-use crate::id::KeyId;
-use crate::people::{Employee, Role};
-use crate::refusal::DomainError;
-use crate::secret::Secret;
-use crate::time::Timestamp;
 
 /// Time for which the code of a session can be exchanged, in seconds.
 pub const SESSION_CODE_SECONDS: i64 = 60;

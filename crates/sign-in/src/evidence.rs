@@ -3,6 +3,8 @@
 //! A caller fetches, and adds each response as it comes. Problems are texts for admins, each with the address that it is
 //! about.
 
+use candor_domain::id::IdentityProviderId;
+use candor_domain::time::Timestamp;
 use candor_tokens::claims::TokenRules;
 use candor_tokens::discovery::{ProviderMetadata, discovery_address};
 use candor_tokens::flaw::TokenError;
@@ -10,14 +12,12 @@ use candor_tokens::key_set::KeySet;
 use candor_tokens::token::SignedToken;
 
 use super::fetch_failure::FetchError;
-use crate::id::IdentityProviderId;
-use crate::time::Timestamp;
 
 /// The findings of a check.
 ///
 /// ```
-/// use candor_domain::identity::evidence::ProviderEvidence;
-/// use candor_domain::identity::fetch_failure::FetchError;
+/// use candor_sign_in::evidence::ProviderEvidence;
+/// use candor_sign_in::fetch_failure::FetchError;
 ///
 /// let mut evidence = ProviderEvidence::default();
 /// assert_eq!(evidence.add_discovery("https://id.example.com", Err(FetchError::Status(404))), None);
