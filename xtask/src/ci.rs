@@ -42,7 +42,7 @@ pub(crate) const BESIDE: [Step; 15] = [
         .unless_unchanged("docs/openapi.json tests/outside/generators")
         .after_the_first_run(),
     Step::xtask("simulated months", &["simulate"])
-        .unless_unchanged("Cargo.lock crates/dispatch crates/domain/src/webhook crates/port-* tests/simulate")
+        .unless_unchanged("Cargo.lock crates/dispatch crates/subscriptions crates/port-* tests/simulate")
         .after_the_first_run(),
     Step::xtask("reference in a browser", &["reference"])
         .unless_unchanged(
@@ -65,7 +65,7 @@ pub(crate) const BESIDE: [Step; 15] = [
          crates/http/src/routes/exports* crates/cli/src/export crates/tables/src/rows",
     ),
     Step::xtask("published identity providers", &["identity"]).unless_unchanged(
-        "Cargo.lock crates/tokens crates/domain/src/identity crates/identity/src \
+        "Cargo.lock crates/tokens crates/sign-in crates/identity/src \
          crates/service/src/usecases/identity* crates/service/src/usecases/sign_in* crates/http/src/pipeline/sign_in* \
          crates/http/src/routes/identity* tests/outside/identity",
     ),

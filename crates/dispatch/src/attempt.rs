@@ -2,12 +2,11 @@
 
 use std::time::Duration;
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
-    AttemptOutcome, AttemptResponse, DeliveryOrigin, FailureReason, HealthDelta, Job, Status,
-};
 use candor_port_storage::queue::AttemptResult;
+use candor_subscriptions::{AttemptOutcome, AttemptResponse, DeliveryOrigin, HealthDelta, Job, Status};
 
 use crate::lease::add;
 use crate::queues::ReceiverResponse;

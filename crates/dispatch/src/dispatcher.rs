@@ -7,8 +7,8 @@ use crate::HashMap;
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use candor_domain::webhook::{DeliveryOrigin, DisableReason, Job};
 use candor_port_storage::queue::{AttemptResult, Claim, Lease, QueueKey, RecordOutcome, WorkerId};
+use candor_subscriptions::{DeliveryOrigin, DisableReason, Job};
 
 use crate::attempt::{AttemptEnd, DeliveryResult};
 use crate::claims::Claims;

@@ -22,7 +22,7 @@ mod unsettled;
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::time::Duration;
 
-use candor_domain::webhook::{Job, Schedule};
+use candor_subscriptions::{Job, Schedule};
 
 pub use attempt::{AttemptEnd, DeliveryResult, Destination, admit, finish_attempt, store_failed, unsent};
 pub use dispatcher::{ClaimOrder, Dispatcher, RateLeaseOrder, SendPermit, Wakes};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use candor_domain::webhook::{DisableReason, HealthDelta, Job};
 use candor_port_storage::queue::{AttemptResult, QueueKey, RecordOutcome};
+use candor_subscriptions::{DisableReason, HealthDelta, Job};
 
 use crate::attempt::DeliveryResult;
 use crate::lease::Now;

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryId, EventId, OrganizationId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptOutcome, AttemptResponse, DeliveryOrigin, FailureReason, Job};
 use candor_port_storage::queue::{AttemptResult, ClaimedJobs, RecordOutcome, WorkerId};
+use candor_subscriptions::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Job};
 use ulid::Ulid;
 
 use crate::{

@@ -8,8 +8,8 @@
 use crate::HashMap;
 
 use candor_domain::id::EventId;
-use candor_domain::webhook::Job;
 use candor_port_storage::queue::QueueKey;
+use candor_subscriptions::Job;
 
 use crate::lease::{LeaseDeadline, Now};
 

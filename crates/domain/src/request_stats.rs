@@ -4,16 +4,61 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::as_word;
+use crate::fields::{StringEnum, as_word};
+use crate::params::{self, Param, Params};
 use crate::schema::OpenWord;
 use crate::time::Timestamp;
-use crate::webhook::StatsWindow;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
 /// Retention of the numbers, in hours.
 pub const KEPT_HOURS: i64 = 30 * 24;
+
+/// The time range of the statistics. It ends now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, IntoStaticStr, VariantArray)]
+pub enum StatsWindow {
+    /// The last hour.
+    #[strum(to_string = "1h")]
+    Hour,
+    /// The last 24 hours.
+    #[default]
+    #[strum(to_string = "24h")]
+    Day,
+    /// The last 7 days.
+    #[strum(to_string = "7d")]
+    Week,
+    /// The last 30 days, which is the retention of the log.
+    #[strum(to_string = "30d")]
+    Month,
+}
+
+impl StringEnum for StatsWindow {
+    const NAME: &'static str = "StatsWindow";
+}
+
+const WINDOW: Param<StatsWindow> =
+    params::word("window", "Time range of the statistics. It ends now. Default: `24h`.");
+
+impl StatsWindow {
+    /// Declares and reads the parameter `window`.
+    pub fn read(params: &mut Params) -> Self {
+        params.one(&WINDOW).unwrap_or_default()
+    }
+
+    /// Returns the start of the window that ends at `now`.
+    #[must_use]
+    pub fn start(self, now: Timestamp) -> Timestamp {
+        let hours = match self {
+            Self::Hour => 1,
+            Self::Day => 24,
+            Self::Week => 7 * 24,
+            Self::Month => 30 * 24,
+        };
+        now.plus_seconds(-hours * 3_600)
+    }
+}
 
 /// A number of requests with the same hour and status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -20,7 +20,7 @@ pub struct Update<P> {
 
 impl<P: Clone> Update<P> {
     /// Reads the fields of a body. Members named in `fixed` wait for [`Update::compare`].
-    pub(crate) fn read(body: Object, fixed: &[&[&str]], read: impl FnOnce(&mut Fields) -> P) -> Self {
+    pub fn read(body: Object, fixed: &[&[&str]], read: impl FnOnce(&mut Fields) -> P) -> Self {
         let mut fields = Fields::new(body);
         let fixed_values =
             fixed.iter().copied().flatten().filter_map(|name| Some(((*name).to_owned(), fields.remove(name)?)));
@@ -33,7 +33,7 @@ impl<P: Clone> Update<P> {
     /// Returns the patch, and the fields with the problems found so far, for rules that need the stored resource.
     /// Fixed members may be sent with their stored value, so that clients can send back a resource as they read
     /// it. Another value is a problem (decision A7).
-    pub(crate) fn compare<S: Serialize>(&self, stored: &S) -> (P, Fields) {
+    pub fn compare<S: Serialize>(&self, stored: &S) -> (P, Fields) {
         let mut problems = ValidationErrors::none();
         let stored_value = if self.fixed.is_empty() { None } else { serde_json::to_value(stored).ok() };
         for (name, given) in &self.fixed {
@@ -54,7 +54,7 @@ impl<P: Clone> Update<P> {
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.
-    pub(crate) fn finish<S: Serialize>(&self, stored: &S) -> Result<P, ValidationErrors> {
+    pub fn finish<S: Serialize>(&self, stored: &S) -> Result<P, ValidationErrors> {
         let (patch, fields) = self.compare(stored);
         fields.finish(Some(patch))
     }

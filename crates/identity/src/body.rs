@@ -1,7 +1,7 @@
 //! Reading of a response within its limits.
 
 use bytes::{Bytes, BytesMut};
-use candor_domain::identity::fetch_failure::{FetchError, max_age};
+use candor_sign_in::fetch_failure::{FetchError, max_age};
 use candor_tokens::strict_json::MAX_DOCUMENT_BYTES;
 use http::header::{AGE, CACHE_CONTROL, CONTENT_LENGTH};
 use http::{HeaderMap, HeaderName};

@@ -3,10 +3,10 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use candor_domain::identity::fetch_failure::FetchError;
 use candor_domain::json::Value;
 use candor_domain::secret::Secret;
 use candor_port_identity::CodeExchange;
+use candor_sign_in::fetch_failure::FetchError;
 use candor_tokens::discovery::ClientAuthentication;
 use candor_tokens::strict_json::read_object;
 use http::header::{AUTHORIZATION, CONTENT_TYPE};

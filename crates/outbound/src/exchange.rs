@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use bytes::Bytes;
-use candor_domain::webhook::FailureReason;
+use candor_domain::attempt_failure::FailureReason;
 use http::header::HOST;
 use http::{HeaderMap, HeaderValue, Method, Uri};
 use http_body_util::Full;

@@ -2,9 +2,9 @@
 
 use std::io;
 
+use candor_domain::attempt_failure::{FailureReason, TlsFailure};
 use candor_domain::fields::StringEnum;
 use candor_domain::receiver_url::Verdict;
-use candor_domain::webhook::{FailureReason, TlsFailure};
 use rustls::{CertificateError, Error};
 
 /// An attempt without a response.

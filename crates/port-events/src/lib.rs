@@ -13,8 +13,9 @@ use candor_domain::receiver_url::{ReceiverUrl, Verdict};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 
+pub use candor_domain::attempt_failure::{FailureReason, TlsFailure};
 pub use candor_domain::people::invitation::MailFailure;
-pub use candor_domain::webhook::{AttemptOutcome, FailureReason, RequestedPause, TlsFailure};
+pub use candor_subscriptions::{AttemptOutcome, RequestedPause};
 
 /// One POST request to a receiver.
 #[derive(Debug, Clone)]

@@ -9,7 +9,7 @@ use candor_domain::id::OrganizationId;
 use candor_domain::secret::Secret;
 use candor_tokens::discovery::ClientAuthentication;
 
-pub use candor_domain::identity::fetch_failure::FetchError;
+pub use candor_sign_in::fetch_failure::FetchError;
 
 /// A response of a provider with status 200.
 #[derive(Debug, Clone, PartialEq, Eq)]

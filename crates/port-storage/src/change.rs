@@ -9,7 +9,7 @@ use candor_domain::idempotency::Replay;
 use candor_domain::notification::Notification;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Subscription};
+use candor_subscriptions::{Job, Subscription};
 
 use candor_tables::flat::{BackgroundWorker, Stored};
 use candor_tables::{AnyRow, Row, Unique, Version};

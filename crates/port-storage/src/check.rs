@@ -1,7 +1,7 @@
 //! Conditions on stored rows under which a change set can be committed, checked without writing anything.
 
 use candor_domain::conversation::Conversation;
-use candor_domain::webhook::Subscription;
+use candor_subscriptions::Subscription;
 use candor_tables::flat::{SqlValue, Stored};
 use candor_tables::rows::{UNIQUES, UniqueColumn};
 use candor_tables::{AnyRow, RowWriteError, Version};

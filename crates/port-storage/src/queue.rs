@@ -10,7 +10,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType, first_id_at};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
+use candor_subscriptions::{
     AttemptEffect, Delivery, HealthDelta, Job, LogFigures, Streak, Subscribers, Subscription,
 };
 

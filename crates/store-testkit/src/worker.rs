@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
-    AttemptEffect, AttemptOutcome, AttemptResponse, Delivery, DeliveryOrigin, FailureReason, Job, Status,
-    Subscription,
-};
 use candor_port_clock::{Clock, new_id};
 use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RecordOutcome, WorkerId,
 };
 use candor_port_storage::{ChangeSet, Row, Write};
+use candor_subscriptions::{
+    AttemptEffect, AttemptOutcome, AttemptResponse, Delivery, DeliveryOrigin, Job, Status, Subscription,
+};
 
 use crate::world::CaseContext;
 

@@ -9,7 +9,6 @@ use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::{Conversation, Message};
 use candor_domain::erasure::Erasure;
 use candor_domain::event::Event;
-use candor_domain::identity::{IdentityLink, IdentityProof, IdentityProvider, ProviderRemoval};
 use candor_domain::notification::Notification;
 use candor_domain::objective::{CheckIn, Objective};
 use candor_domain::observation::Observation;
@@ -18,7 +17,8 @@ use candor_domain::people::connector::{BrakeCount, ScimLink, ScimRequest, SyncIs
 use candor_domain::people::{Connector, Employee, Invitation};
 use candor_domain::retention::RetentionRun;
 use candor_domain::summary::Summary;
-use candor_domain::webhook::{Delivery, Subscription};
+use candor_sign_in::{IdentityLink, IdentityProof, IdentityProvider, ProviderRemoval};
+use candor_subscriptions::{Delivery, Subscription};
 
 use crate::codec::{Bytes, IdColumn, Int, TextColumn, Time, column};
 use crate::flat::{Column, Stored, Table, Type};

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::id::OrganizationId;
 use candor_domain::receiver_url::{ReceiverUrl, Verdict};
-use candor_domain::webhook::{AttemptOutcome, FailureReason, RequestedPause, redirect_target};
 use candor_outbound::policy::{Policy, TrustedNetwork};
 use candor_outbound::{
     AttemptFailure, Connection, Dialer, HostNames, NoResponse, OutboundRequest, SetupError, Wire,
 };
 use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
+use candor_subscriptions::{AttemptOutcome, RequestedPause, redirect_target};
 use http::header::{HeaderName, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method};
 use hyper::Response;

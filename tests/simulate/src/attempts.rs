@@ -10,8 +10,8 @@ use candor_dispatch::{
 };
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptResponse, RequestedPause};
 use candor_port_storage::queue::{AttemptResult, RateLease};
+use candor_subscriptions::{AttemptResponse, RequestedPause};
 use std::time::Duration;
 use ulid::Ulid;
 

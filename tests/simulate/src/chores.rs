@@ -8,8 +8,8 @@ use crate::store::{Call, Commit, LEASE};
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, Job, Streak};
 use candor_port_storage::queue::{Lease, QueueKey};
+use candor_subscriptions::{DeliveryOrigin, Job, Streak};
 
 /// Maximum number of events of a change whose deliveries the committing process keeps for itself.
 const MAX_HANDED_OVER: usize = 32;

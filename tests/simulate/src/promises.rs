@@ -5,10 +5,11 @@ use crate::counts::Counts;
 use crate::queue::{Change, Key};
 use crate::rates::Rates;
 use crate::waits::Wait;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, FailureReason, Status};
 use candor_port_storage::queue::QueueKey;
+use candor_subscriptions::{Delivery, Status};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Seconds before the attempts 2 to 7 (§6.4).

@@ -6,10 +6,10 @@ use std::ops::Bound;
 
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, HealthDelta, Job, Streak};
 use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RateLease, RecordOutcome, WorkerId,
 };
+use candor_subscriptions::{Delivery, HealthDelta, Job, Streak};
 
 /// The event and the subscription of a delivery.
 pub(crate) type Key = (QueueKey, EventId);

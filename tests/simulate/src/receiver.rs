@@ -2,8 +2,9 @@
 
 use crate::plan::{HOUR, MINUTE, SECOND};
 use crate::random::Random;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptOutcome, AttemptResponse, FailureReason, RequestedPause};
+use candor_subscriptions::{AttemptOutcome, AttemptResponse, RequestedPause};
 
 /// Timeout of an attempt.
 const TIMEOUT: i64 = 15 * SECOND;

@@ -12,8 +12,8 @@ use crate::store::Call;
 use candor_dispatch::{ClaimOrder, Settings};
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Schedule};
 use candor_port_storage::queue::QueueKey;
+use candor_subscriptions::{Job, Schedule};
 use std::collections::{BTreeMap, BTreeSet};
 use ulid::Ulid;
 

@@ -11,10 +11,10 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, DisableReason, Job};
 use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, Lease, QueueKey, QueueWalk, RateLease, RecordOutcome, WorkerId,
 };
+use candor_subscriptions::{DeliveryOrigin, DisableReason, Job};
 
 /// Duration of a lease in milliseconds.
 pub(crate) const LEASE: i64 = 30_000;

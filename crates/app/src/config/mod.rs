@@ -15,10 +15,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use candor_domain::secret::Secret;
-use candor_domain::webhook::Schedule;
 use candor_http::Network;
 use candor_outbound::policy::TrustedNetwork;
 use candor_service::context::vault::Vault;
+use candor_subscriptions::Schedule;
 
 use candor_cli::error::CommandError;
 use gather::RawSettings;

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use candor_domain::secret::Secret;
-use candor_domain::webhook::Schedule;
 use candor_http::Network;
 use candor_limits_redis::RedisServer;
 use candor_mail::{SenderAddress, SmtpServer};
 use candor_outbound::policy::TrustedNetwork;
+use candor_subscriptions::Schedule;
 use tracing_subscriber::filter::Targets;
 
 /// A parsed value, or a text that states the expected form.

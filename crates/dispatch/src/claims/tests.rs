@@ -4,7 +4,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::{EventId, OrganizationId, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, Job};
+use candor_subscriptions::{DeliveryOrigin, Job};
 use ulid::Ulid;
 
 use super::*;

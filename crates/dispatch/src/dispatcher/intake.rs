@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::OrganizationId;
-use candor_domain::webhook::Job;
 use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, QueueKey};
+use candor_subscriptions::Job;
 
 use super::{ClaimOrder, Dispatcher, is_test};
 use crate::attempt::DeliveryResult;

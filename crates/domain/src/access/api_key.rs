@@ -26,16 +26,15 @@ use crate::secret::Secret;
 use crate::time::Timestamp;
 
 pub use super::key_text::{KeyHash, generate, generate_code, hash, read, read_code};
-pub(crate) use body::SCOPES_RULE;
 pub use body::{
-    DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, is_end, parse_rotation, read_rotation,
+    DEFAULT_OVERLAP_SECONDS, Draft, MAX_OVERLAP_SECONDS, NAME_CHARS, Patch, SCOPES_RULE, is_end, parse_rotation,
+    read_rotation,
 };
 pub use filter::Filter;
 pub use kind::ApiKeyKind;
-pub(crate) use link::START;
 pub use link::{
-    CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, LinkExchange, MAX_LINK_SECONDS, START_CHARS, parse_exchange,
-    read_exchange,
+    CODE_SECONDS, EXCHANGES_PER_MINUTE, LinkDraft, LinkExchange, MAX_LINK_SECONDS, START, START_CHARS,
+    VERIFIER_CHARS, parse_exchange, read_exchange,
 };
 pub use record::{Holder, KeyRecord};
 pub use room::{KeyRoom, MAX_OF_ORGANIZATION, MAX_OF_PERSON, MAX_OF_SESSION};

@@ -3,7 +3,7 @@
 use candor_domain::event::{API_VERSION, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::OrganizationKind;
-use candor_domain::webhook::PayloadForm;
+use candor_subscriptions::PayloadForm;
 use serde_json::{Map, Value, json};
 
 use crate::contract::route::EventFamily;

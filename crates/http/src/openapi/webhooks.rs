@@ -3,7 +3,7 @@
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::DeliveryKind;
-use candor_domain::webhook::USER_AGENT;
+use candor_subscriptions::USER_AGENT;
 use serde_json::{Value, json};
 
 use super::events::THIN;

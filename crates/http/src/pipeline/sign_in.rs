@@ -5,10 +5,10 @@
 
 use actix_web::http::header::{COOKIE, HeaderValue, LOCATION, REFERRER_POLICY};
 use actix_web::http::{Method, StatusCode};
-use candor_domain::identity::sign_in::SignInResponse;
 use candor_service::context::limits::KeylessWrite;
 use candor_service::usecases::sign_in;
 use candor_service::usecases::sign_in::{Browser, ReturningBrowser, open_browser};
+use candor_sign_in::sign_in::SignInResponse;
 
 use crate::connection::address;
 use crate::contract::framing;

@@ -3,12 +3,10 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, IdentityProviderId, IdentityProviderKind, Kind};
-use candor_domain::identity::{
-    self, IdentityLink, IdentityLinkDraft, IdentityProvider, LinkRule, Status, read_check,
-};
 use candor_service::Services;
 use candor_service::usecases::identity_check::{self, IdentityCheck};
 use candor_service::usecases::{identity_links as links, identity_providers as providers};
+use candor_sign_in::{IdentityLink, IdentityLinkDraft, IdentityProvider, LinkRule, Status, read_check};
 use serde_json::{Value, json};
 
 use crate::contract::request::AuthenticatedRequest;
@@ -127,17 +125,17 @@ fn remove_link<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) ->
 }
 
 const PROVIDER: Schema =
-    Schema::resource("IdentityProvider", || resource::<IdentityProvider, _>(identity::Draft::read, vec![]))
+    Schema::resource("IdentityProvider", || resource::<IdentityProvider, _>(candor_sign_in::Draft::read, vec![]))
         .example(example);
 const PROVIDER_CREATE: Schema = Schema::new("IdentityProviderCreate", || {
-    body_of::<IdentityProvider, _>(identity::Draft::read)
+    body_of::<IdentityProvider, _>(candor_sign_in::Draft::read)
 })
 .example(|| {
     json!({"name": "Okta", "issuer": "https://acme.okta.example", "client_id": "0oa1", "client_secret": "8nFq",
                "link_by": "verified_email", "email_domains": ["acme.example"]})
 });
 const PROVIDER_UPDATE: Schema =
-    Schema::new("IdentityProviderUpdate", || body_of::<IdentityProvider, _>(identity::Patch::read))
+    Schema::new("IdentityProviderUpdate", || body_of::<IdentityProvider, _>(candor_sign_in::Patch::read))
         .example(|| json!({"session_lifetime": 3_600, "status": "disabled"}));
 
 const CHECK: Schema = Schema::new("IdentityProviderCheck", || body(read_check))

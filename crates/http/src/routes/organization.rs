@@ -4,7 +4,7 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;
 use candor_domain::organization::{self, Organization, Review};
 use candor_domain::request_stats::RequestStats;
-use candor_domain::webhook::StatsWindow;
+use candor_domain::request_stats::StatsWindow;
 use candor_service::Services;
 use candor_service::usecases::test_data::{self, TestDataReset};
 use candor_service::usecases::{organization as org, request_stats};

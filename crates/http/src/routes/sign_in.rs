@@ -3,10 +3,10 @@
 
 use candor_domain::access::Access;
 use candor_domain::fields::Fields;
-use candor_domain::identity::sign_in::SignInDraft;
 use candor_service::Services;
 use candor_service::context::limits::KeylessWrite;
 use candor_service::usecases::sign_in::{self, LogoutUrl, SignInUrl};
+use candor_sign_in::sign_in::SignInDraft;
 use serde_json::json;
 
 use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};

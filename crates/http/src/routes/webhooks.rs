@@ -1,16 +1,18 @@
 //! Webhook subscriptions, delivery log and redelivery (§4.4, decisions F).
 
 use candor_domain::access::{Access, Permission, QuotaClass};
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::{EventData, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
+use candor_domain::request_stats::StatsWindow;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
-    self, AllDeliveriesFilter, Delivery, DeliveryFilter, DeliveryStats, FailureReason, PayloadForm, Ping,
-    ReplayOrder, ReplaySelection, StatsWindow, Status, Subscription, SubscriptionWithSecret, Topic,
-};
 use candor_service::Services;
 use candor_service::usecases::webhooks::{self, EventReplayReply, RedeliveryReply};
+use candor_subscriptions::{
+    AllDeliveriesFilter, Delivery, DeliveryFilter, DeliveryStats, PayloadForm, Ping, ReplayOrder, ReplaySelection,
+    Status, Subscription, SubscriptionWithSecret, Topic,
+};
 use serde_json::{Value, json};
 
 use super::events::EVENT_ID;
@@ -24,7 +26,7 @@ const ROUTES: &[Route] = &[
     Route::get("/webhooks", Access::scope(Permission::WebhooksRead).full_sight(), list)
         .with_name("listWebhooks", "List webhook subscriptions")
         .description("Lists the webhook subscriptions, newest first, without secrets.")
-        .lists(&WEBHOOK, |input| drop(webhook::Filter::read(input))),
+        .lists(&WEBHOOK, |input| drop(candor_subscriptions::Filter::read(input))),
     Route::post("/webhooks", Access::scope(Permission::WebhooksWrite).full_sight(), create)
         .with_name("createWebhook", "Create a webhook subscription")
         .description(
@@ -183,7 +185,8 @@ fn stats<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<
 }
 
 const WEBHOOK: Schema =
-    Schema::resource("Webhook", || resource::<Subscription, _>(webhook::Draft::read, vec![])).example(example);
+    Schema::resource("Webhook", || resource::<Subscription, _>(candor_subscriptions::Draft::read, vec![]))
+        .example(example);
 const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_secret)
     .example(example_with_secret)
     .outcome("The subscription, with its secret as `secret`.");
@@ -201,10 +204,11 @@ const STATS: Schema = Schema::new("DeliveryStats", response_of::<DeliveryStats>)
     .example(example_of_stats)
     .outcome("The statistics of the subscription.");
 const TEST_MESSAGE: Schema = Schema::new("TestMessage", response_of::<Ping>);
-const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body_of::<Subscription, _>(webhook::Draft::read))
+const WEBHOOK_CREATE: Schema = Schema::new("WebhookCreate", || body_of::<Subscription, _>(candor_subscriptions::Draft::read))
     .example(|| json!({"url": "https://hooks.example.com/candor", "event_types": ["observation.created"], "filter": {"type": "strength"}}));
-const WEBHOOK_UPDATE: Schema = Schema::new("WebhookUpdate", || body_of::<Subscription, _>(webhook::Patch::read))
-    .example(|| json!({"rotate_secret": true, "overlap_seconds": 3600}));
+const WEBHOOK_UPDATE: Schema =
+    Schema::new("WebhookUpdate", || body_of::<Subscription, _>(candor_subscriptions::Patch::read))
+        .example(|| json!({"rotate_secret": true, "overlap_seconds": 3600}));
 const WEBHOOK_REPLAY: Schema = Schema::new("WebhookReplay", || body(|input| ReplayOrder::read(input, NOW)))
     .example(|| json!({"since": AT, "only": "failed"}));
 
@@ -253,7 +257,7 @@ fn topics() -> Member {
 }
 
 fn with_secret() -> Value {
-    resource::<SubscriptionWithSecret, _>(webhook::Draft::read, vec![])
+    resource::<SubscriptionWithSecret, _>(candor_subscriptions::Draft::read, vec![])
 }
 
 fn update_schema() -> Value {

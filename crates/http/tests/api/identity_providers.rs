@@ -1,10 +1,10 @@
 //! Identity providers and the links of their accounts (decision B9).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
-use candor_domain::identity::EmailDomainError;
 use candor_service::runtime::{erasure, provider_removal};
 use candor_service::usecases::identity_trust::{self, UntrustedDomainError};
 use candor_service::usecases::operator;
+use candor_sign_in::EmailDomainError;
 use serde_json::{Value, json};
 
 use crate::resources::provider_body;

@@ -6,11 +6,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use candor_domain::id::OrganizationId;
 use candor_domain::receiver_url::{ReceiverUrl, Verdict};
-use candor_domain::webhook::{AttemptResponse, Delivery, HealthDelta, Schedule, Subscription};
 use candor_port_events::{Attempt, AttemptOutcome, WebhookRequest, WebhookTransport};
 use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{AttemptResult, Claim, Lease, WorkerId};
 use candor_service::Services;
+use candor_subscriptions::{AttemptResponse, Delivery, HealthDelta, Schedule, Subscription};
 
 /// A transport that judges URLs by scheme and host name. It answers deliveries to `gone.example` with 410, and all
 /// other deliveries with 200.

@@ -16,7 +16,6 @@ use bytes::{Bytes, BytesMut};
 use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permission, Permissions};
 use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Delivery;
 use candor_http::table::Route;
 use candor_http::{Api, HttpSettings, Readiness, configure};
 use candor_port_clock::{ManualClock, SeededIds};
@@ -24,6 +23,7 @@ use candor_port_storage::Storage;
 use candor_service::context::vault::{self, Vault};
 use candor_service::usecases::operator::{self, NewKeyRequest};
 use candor_service::{ServiceSettings, Services};
+use candor_subscriptions::Delivery;
 use candor_test_postgres::TestDatabase;
 use serde_json::{Value, json};
 

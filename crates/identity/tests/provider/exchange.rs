@@ -1,8 +1,8 @@
 //! Exchange of a code: the form as the provider sees it, and the refusals.
 
-use candor_domain::identity::fetch_failure::FetchError;
 use candor_domain::secret::Secret;
 use candor_port_identity::{CodeExchange, IdentityTransport};
+use candor_sign_in::fetch_failure::FetchError;
 use candor_tokens::discovery::ClientAuthentication;
 use serde_json::json;
 

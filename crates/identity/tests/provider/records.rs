@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use candor_domain::identity::fetch_failure::FetchError;
 use candor_identity::{HostNames, IdentityClient, IdentitySettings};
 use candor_port_identity::IdentityTransport;
+use candor_sign_in::fetch_failure::FetchError;
 use tokio::net::UdpSocket;
 use tokio::task::JoinHandle;
 

@@ -1,10 +1,10 @@
 //! Responses that are refused, and addresses that are not called.
 
-use candor_domain::identity::fetch_failure::FetchError::{
-    self, Closed, Connect, Malformed, NotHttps, NotPublic, Redirect, Status, Timeout, TooLarge,
-};
 use candor_identity::{IdentityClient, IdentitySettings};
 use candor_port_identity::IdentityTransport;
+use candor_sign_in::fetch_failure::FetchError::{
+    self, Closed, Connect, Malformed, NotHttps, NotPublic, Redirect, Status, Timeout, TooLarge,
+};
 use candor_tokens::strict_json::MAX_DOCUMENT_BYTES;
 use tokio::net::TcpListener;
 

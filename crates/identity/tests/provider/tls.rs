@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use candor_domain::identity::fetch_failure::FetchError;
-use candor_domain::webhook::TlsFailure;
+use candor_domain::attempt_failure::TlsFailure;
 use candor_identity::{IdentityClient, IdentitySettings};
 use candor_port_identity::IdentityTransport;
+use candor_sign_in::fetch_failure::FetchError;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use rustls::ServerConfig;
 use rustls::crypto::ring;

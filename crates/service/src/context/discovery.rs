@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use candor_domain::id::{IdentityProviderId, OrganizationId};
-use candor_domain::identity::IdentityProvider;
-use candor_domain::identity::evidence::ProviderEvidence;
 use candor_domain::time::Timestamp;
+use candor_sign_in::IdentityProvider;
+use candor_sign_in::evidence::ProviderEvidence;
 use candor_tokens::discovery::{ProviderMetadata, discovery_address};
 
 use super::bounded_map::{BoundedMap, Bounds};

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{KeyId, OrganizationId};
-use candor_domain::identity::fetch_failure::FetchError;
-use candor_domain::identity::sign_in::{SignInError, SignInState};
 use candor_fair_share::LargeWork;
 use candor_fair_share::large_work::Turn;
+use candor_sign_in::fetch_failure::FetchError;
+use candor_sign_in::sign_in::{SignInError, SignInState};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use candor_domain::id::IdentityProofId;
-use candor_domain::identity::{IdentityProof, IdentityProvider, ProofHolder};
 use candor_domain::time::Timestamp;
 use candor_port_storage::erasing::ErasureChange;
 use candor_port_storage::{Row, StorageExt, Write};
+use candor_sign_in::{IdentityProof, IdentityProvider, ProofHolder};
 use candor_tables::flat::{SqlValue, Stored};
 use candor_tables::read::ID;
 use candor_tables::rows::identity_proofs::BY_ID;

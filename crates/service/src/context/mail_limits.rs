@@ -1,13 +1,13 @@
 //! The limits of invitation mails that apply to one organization and one address (decisions G).
 
 use candor_domain::access::Tenant;
-use candor_domain::identity::{IdentityProof, proof_id_of_address};
 use candor_domain::people::invitation::{
     ACCEPTED_TO_TRUST, MailCounter, MailLimit, organization_limit, recipient_limits,
 };
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
+use candor_sign_in::{IdentityProof, proof_id_of_address};
 use candor_tables::rows::invitations::list_accepted;
 
 use crate::context::services::Services;

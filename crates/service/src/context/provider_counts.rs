@@ -5,10 +5,10 @@ use std::collections::HashSet;
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{self, ApiKey, ApiKeyKind};
 use candor_domain::id::{EmployeeId, OrganizationId};
-use candor_domain::identity::{IdentityLink, IdentityProvider, MAX_LIFETIME, Status};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{Storage, StorageError, StorageExt};
+use candor_sign_in::{IdentityLink, IdentityProvider, MAX_LIFETIME, Status};
 use candor_tables::rows;
 
 use crate::context::person_data::position;

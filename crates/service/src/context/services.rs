@@ -15,12 +15,12 @@ use candor_domain::people::invitation::ORGANIZATION_MAILS_PER_DAY;
 use candor_domain::refusal::DomainError;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::MAX_SUBSCRIPTIONS;
 use candor_fair_share::LargeWork;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
 use candor_port_identity::{IdentityTransport, NoProviders};
 use candor_port_storage::{ChangeSet, Storage};
+use candor_subscriptions::MAX_SUBSCRIPTIONS;
 use tokio::sync::{Notify, OwnedMutexGuard};
 
 use crate::context::auth::Authenticator;

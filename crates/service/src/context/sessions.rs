@@ -3,9 +3,9 @@
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, ApiKeyKind};
 use candor_domain::id::OrganizationId;
-use candor_domain::identity::session::SessionBasis;
-use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_port_storage::{Storage, StorageError, StorageExt};
+use candor_sign_in::session::SessionBasis;
+use candor_sign_in::{IdentityLink, IdentityProvider};
 
 /// Returns the rows on which a session, or a key created with a session, depends. Returns `None` if one of the rows
 /// is gone, so that the session has ended.

@@ -5,10 +5,10 @@ use candor_domain::id::WebhookId;
 use candor_domain::secret::Secret;
 use candor_domain::signature::generate;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
+use candor_port_clock::{Ids, RandomnessError, random32};
+use candor_subscriptions::{
     CustomHeaders, HeaderChange, HeaderPatch, SealedHeader, SealedHeaderPatch, Subscription, mask_value,
 };
-use candor_port_clock::{Ids, RandomnessError, random32};
 
 use crate::context::error::Error;
 use crate::context::vault::{SealContext, UnsealError, Vault};

@@ -3,8 +3,8 @@
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Subscription;
 use candor_port_storage::{ChangeSet, StorageExt, Versioned, Write};
+use candor_subscriptions::Subscription;
 use candor_tables::read::LookupColumn;
 use candor_tables::rows;
 

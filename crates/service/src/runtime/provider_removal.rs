@@ -2,10 +2,10 @@
 //! people.
 
 use candor_domain::access::Tenant;
-use candor_domain::identity::{IdentityLink, ProviderRemoval};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_port_storage::StorageExt;
 use candor_port_storage::erasing::ErasureChange;
+use candor_sign_in::{IdentityLink, ProviderRemoval};
 use candor_tables::flat::{SqlValue, Stored};
 use candor_tables::read::ID;
 use candor_tables::rows::identity_links::{self, DELETED_AT};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use candor_domain::event::FEED_DAYS;
 use candor_domain::notification::READ_DAYS;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::LOG_DAYS;
 use candor_port_storage::store::Expiry;
+use candor_subscriptions::LOG_DAYS;
 
 use crate::context::error::Error;
 use crate::context::services::Services;

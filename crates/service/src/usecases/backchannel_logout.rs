@@ -9,13 +9,13 @@ use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
 use candor_domain::decision::Decision;
 use candor_domain::id::{IdentityProviderId, KeyId, RequestId};
 use candor_domain::idempotency::IdempotencyKey;
-use candor_domain::identity::IdentityLink;
-use candor_domain::identity::session::READ_SESSIONS_OF_PERSON;
 use candor_domain::page::PageRequest;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_domain::window::RateLimitStatus;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
+use candor_sign_in::IdentityLink;
+use candor_sign_in::session::READ_SESSIONS_OF_PERSON;
 use candor_tables::rows;
 use candor_tokens::claims::LogoutClaims;
 

@@ -6,17 +6,17 @@ use std::sync::Arc;
 use candor_domain::access::{Caller, Tenant};
 use candor_domain::audit::{Actor, ActorKind, Origin, Via};
 use candor_domain::id::{EmployeeId, RequestId};
-use candor_domain::identity::bearer::BearerError;
-use candor_domain::identity::link_decision::{
-    CandidateKey, KnownPeople, LinkCandidate, LinkError, LinkSettings, decide_sign_in,
-};
-use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::people::connector::{self, ScimLink};
 use candor_domain::people::{Connector, Employee};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
+use candor_sign_in::bearer::BearerError;
+use candor_sign_in::link_decision::{
+    CandidateKey, KnownPeople, LinkCandidate, LinkError, LinkSettings, decide_sign_in,
+};
+use candor_sign_in::{IdentityLink, IdentityProvider};
 use candor_tables::rows;
 use candor_tokens::claims::TokenSubject;
 

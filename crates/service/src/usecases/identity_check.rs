@@ -4,13 +4,13 @@
 use bytes::Bytes;
 use candor_domain::access::Tenant;
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::evidence::ProviderEvidence;
-use candor_domain::identity::{IdentityProvider, parse_check};
 use candor_domain::json::Object;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_identity::{FetchError, ProviderDocument};
 use candor_port_storage::{Row, Write};
+use candor_sign_in::evidence::ProviderEvidence;
+use candor_sign_in::{IdentityProvider, parse_check};
 use candor_tokens::discovery::discovery_address;
 use futures_util::future::join_all;
 use schemars::JsonSchema;

@@ -2,12 +2,12 @@
 
 use candor_domain::audit::AuditDraft;
 use candor_domain::id::{EmployeeId, IdentityProviderId};
-use candor_domain::identity::{IdentityLink, IdentityLinkDraft, IdentityProvider, StoredLinks};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Version, Versioned, Write};
+use candor_sign_in::{IdentityLink, IdentityLinkDraft, IdentityProvider, StoredLinks};
 use candor_tables::rows;
 
 use crate::change::ChangePlan;

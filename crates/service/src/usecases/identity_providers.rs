@@ -1,13 +1,13 @@
 //! Identity providers of the organization (decision B9).
 
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::{Draft, IdentityProvider, MAX_PROVIDERS, Patch, ProviderRemoval};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_storage::change::RowKey;
 use candor_port_storage::{Require, Row, StorageExt, Write};
+use candor_sign_in::{Draft, IdentityProvider, MAX_PROVIDERS, Patch, ProviderRemoval};
 use candor_tables::flat::Stored;
 use candor_tables::rows;
 
@@ -79,7 +79,7 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let provider = services.find_stored::<IdentityProvider>(context, id).await?;
-        let patch = context.validate_update(provider.version, || update.resolve_with(&provider.value))?;
+        let patch = context.validate_update(provider.version, || Patch::resolve(&update, &provider.value))?;
         let owner = (context.caller.tenant, id);
         let sealed_secret = match &patch.client_secret {
             None => None,

@@ -2,10 +2,10 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{IdentityProviderId, OrganizationId};
-use candor_domain::identity::{EmailDomainError, IdentityProvider, ProvenValues};
 use candor_domain::organization::Organization;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
+use candor_sign_in::{EmailDomainError, IdentityProvider, ProvenValues};
 use candor_tables::rows;
 
 use crate::change::Attempt;

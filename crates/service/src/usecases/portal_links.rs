@@ -11,13 +11,13 @@ use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
 use candor_domain::decision::Decision;
 use candor_domain::id::RequestId;
 use candor_domain::idempotency::Fingerprint;
-use candor_domain::identity::command_line::name_program;
-use candor_domain::identity::session::hash_code;
 use candor_domain::json::Object;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_sign_in::command_line::name_program;
+use candor_sign_in::session::hash_code;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -2,7 +2,7 @@
 
 use candor_domain::params::Params;
 use candor_domain::request_stats::RequestStats;
-use candor_domain::webhook::StatsWindow;
+use candor_domain::request_stats::StatsWindow;
 
 use crate::context::error::Error;
 use crate::context::reply::Reply;

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::pin::pin;
 
 use candor_domain::time::Date;
-use candor_domain::webhook::Delivery;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
+use candor_subscriptions::Delivery;
 use candor_tables::copy::{CopyRow, CopyTable};
 use candor_tables::flat::{SqlValue, Stored};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;

@@ -15,12 +15,12 @@ mod record;
 
 use async_trait::async_trait;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, Lease, Queue, QueueKey, QueueState, RateLease, RecordOutcome, WorkerId,
 };
+use candor_subscriptions::{HealthDelta, Job};
 use candor_tables::flat::{CellReader, SqlValue};
 use futures_util::{StreamExt, stream};
 

@@ -12,8 +12,8 @@ use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::Id;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, HealthDelta, Job, Streak};
 use candor_port_storage::queue::{AttemptResult, QueueKey, RecordOutcome, WorkerId};
+use candor_subscriptions::{Delivery, HealthDelta, Job, Streak};
 use candor_tables::RowWriteError;
 use candor_tables::flat::{CellReader, Column, SqlValue, Stored, Type};
 

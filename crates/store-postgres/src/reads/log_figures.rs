@@ -1,11 +1,12 @@
 //! Statistics of the delivery log of one subscription.
 
 use candor_domain::access::Tenant;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{Id, WebhookId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{FailureReason, LogFigures, MAX_QUEUED_COUNT, Status};
 use candor_port_storage::error::Read;
+use candor_subscriptions::{LogFigures, MAX_QUEUED_COUNT, Status};
 use candor_tables::flat::{CellReader, SqlValue};
 use candor_tables::rows::add_figure;
 

@@ -3,9 +3,9 @@
 use candor_domain::event::{Event, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EventId, Id};
-use candor_domain::webhook::Status;
 use candor_port_storage::StorageError;
 use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter};
+use candor_subscriptions::Status;
 use candor_tables::flat::{CellReader, SqlValue, Stored, Type};
 
 use crate::failure::Failure;

@@ -3,11 +3,11 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
-use candor_domain::webhook::Subscription;
 use candor_port_storage::ChangeSet;
 use candor_port_storage::Storage;
 use candor_port_storage::{Row, Version, Write};
 use candor_store_testkit::{Fixtures, eventually};
+use candor_subscriptions::Subscription;
 use candor_test_postgres::{TestDatabase, is_spread};
 use tokio_postgres::Client;
 

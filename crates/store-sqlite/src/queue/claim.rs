@@ -5,9 +5,9 @@ use std::collections::HashSet;
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Job;
 use candor_port_storage::StorageError;
 use candor_port_storage::queue::{Claim, ClaimedJobs, Lease, QueueKey, QueueWalk};
+use candor_subscriptions::Job;
 use candor_tables::flat::{CellReader, Reader};
 use candor_tables::rows::{JOB_TABLE, read_job};
 

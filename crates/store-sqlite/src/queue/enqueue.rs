@@ -7,9 +7,9 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{DepartmentId, EmployeeId, WebhookId};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, EventFacts, EventFilter, Job};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, CommitError, Committed, ExpediteDelivery, StorageError, Version};
+use candor_subscriptions::{DeliveryOrigin, EventFacts, EventFilter, Job};
 use candor_tables::flat::{CellReader, Reader, Stored};
 use candor_tables::rows::webhooks::{EVENT_RECEIVER_TABLE, EventReceiver, read_event_receiver};
 

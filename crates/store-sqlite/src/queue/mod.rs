@@ -17,12 +17,12 @@ use async_trait::async_trait;
 
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{HealthDelta, Job};
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, Lease, Queue, QueueKey, QueueState, RateLease, RecordOutcome, WorkerId,
 };
+use candor_subscriptions::{HealthDelta, Job};
 use candor_tables::flat::{CellReader, Reader};
 use candor_tables::rows::{JOB_TABLE, read_job};
 

@@ -1,9 +1,9 @@
 //! Rate leases of subscriptions.
 
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Subscription;
 use candor_port_storage::StorageError;
 use candor_port_storage::queue::{Lease, QueueKey, RateLease};
+use candor_subscriptions::Subscription;
 use candor_tables::flat::{CellReader, Reader, Stored};
 
 use crate::sql::{Db, Sql, classify_error};

@@ -1,9 +1,9 @@
 //! Recording of the results of leased deliveries.
 
 use candor_domain::fields::StringEnum;
-use candor_domain::webhook::{AttemptEffect, Delivery, HealthDelta, Job, Streak};
 use candor_port_storage::StorageError;
 use candor_port_storage::queue::{AttemptResult, QueueKey, RecordOutcome, WorkerId};
+use candor_subscriptions::{AttemptEffect, Delivery, HealthDelta, Job, Streak};
 use candor_tables::flat::{CellReader, Stored};
 
 use super::KEY;

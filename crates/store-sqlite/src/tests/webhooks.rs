@@ -4,13 +4,13 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::page::{Key, PageRequest, Position, Sort, SortBy};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
-    self, Delivery, DeliveryFilter, DeliveryOrigin, HealthDelta, Job, Status, Streak, Subscription,
-};
 use candor_port_storage::queue::{AttemptResult, Claim, Lease, QueueWalk, RedeliveryFilter};
 use candor_port_storage::{ChangeSet, Row, Version, Write};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
+use candor_subscriptions::{
+    Delivery, DeliveryFilter, DeliveryOrigin, HealthDelta, Job, Status, Streak, Subscription,
+};
 use candor_tables::flat::{CellReader, SqlValue};
 use candor_tables::read::RowKind;
 use candor_tables::rows;
@@ -176,7 +176,10 @@ fn recorded_deliveries_are_found_by_primary_key() {
     let Stored { mut db, make, tenant, to, lease } = stored();
     let job = || Job::new(tenant, to.id, (make.id(), EventType::TestPing), make.tick(), DeliveryOrigin::Test);
     let settled_result = |job: &Job, retry_at| {
-        AttemptResult::Settled(Box::new(webhook::AttemptEffect { entry: entry(&make, job), retry_at }))
+        AttemptResult::Settled(Box::new(candor_subscriptions::AttemptEffect {
+            entry: entry(&make, job),
+            retry_at,
+        }))
     };
     let jobs: Vec<_> = (0..5).map(|_| job()).collect();
     let change = ChangeSet { lease: Some(lease), ..make.change(vec![Write::Enqueue(jobs.clone())]) };

@@ -5,9 +5,9 @@ use candor_domain::catalog::{Attribute, Department};
 use candor_domain::conversation::Conversation;
 use candor_domain::event::EventType;
 use candor_domain::people::Employee;
-use candor_domain::webhook::Subscription;
 use candor_port_storage::change::ValidKeys;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, StorageExt, Version, Write};
+use candor_subscriptions::Subscription;
 
 use crate::Case;
 use crate::fixtures::joins;

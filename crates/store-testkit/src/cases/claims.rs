@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Subscription};
 use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, QueueKey, QueueWalk};
 use candor_port_storage::{Row, Version, Write};
+use candor_subscriptions::{Job, Subscription};
 
 use super::queue::just_before;
 use crate::Case;

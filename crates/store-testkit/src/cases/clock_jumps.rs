@@ -3,9 +3,9 @@
 use candor_domain::erasure::{Erasure, ErasurePlan, Requester};
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Job;
 use candor_port_storage::queue::{AttemptResult, Lease};
 use candor_port_storage::{Row, StorageExt, Write};
+use candor_subscriptions::Job;
 use candor_tables::rows::erasures::RUNNING;
 
 use crate::Case;

@@ -6,8 +6,8 @@ use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::objective::Scope;
 use candor_domain::observation;
 use candor_domain::people::Employee;
-use candor_domain::webhook::{EventFacts, EventFilter, Job, Subscription};
 use candor_port_storage::{ChangeSet, Row, Versioned, Write};
+use candor_subscriptions::{EventFacts, EventFilter, Job, Subscription};
 use serde_json::{Value, json};
 
 use crate::Case;

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::people::Employee;
-use candor_domain::webhook::{self, DeliveryFilter, Subscription};
 use candor_port_storage::queue::{AttemptResult, Claim, Queue, RedeliveryFilter, Webhooks};
 use candor_port_storage::upkeep::Upkeep;
 use candor_port_storage::{ChangeSet, CommitError, StorageExt};
 use candor_port_storage::{Storage, StorageError};
+use candor_subscriptions::{DeliveryFilter, Subscription};
 use candor_tables::rows;
 
 use super::queue::just_before;
@@ -101,7 +101,10 @@ async fn webhook_call_can_fail_by_injection(world: CaseContext) {
         faulty.set_down(down);
         let failures = [
             faulty.row::<Subscription>(tenant, to.id).await.is_err(),
-            faulty.page(tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page)).await.is_err(),
+            faulty
+                .page(tenant, rows::webhooks::list(&candor_subscriptions::Filter::default(), sort, &page))
+                .await
+                .is_err(),
             faulty.every_webhook(None, 9).await.is_err(),
             faulty.delivery(tenant, to.id, id).await.is_err(),
             faulty

@@ -1,9 +1,10 @@
 //! Health deltas of subscriptions add up, independent of the worker and the order.
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
-use candor_domain::webhook::{AttemptOutcome, FailureReason, HealthDelta, Status, Streak, Subscription};
 use candor_port_storage::queue::{QueueKey, RecordOutcome};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write};
+use candor_subscriptions::{AttemptOutcome, HealthDelta, Status, Streak, Subscription};
 use candor_tables::rows;
 
 use crate::Case;

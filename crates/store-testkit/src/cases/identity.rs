@@ -1,10 +1,10 @@
 //! Identity providers (decision B9).
 
-use candor_domain::identity::{EmailDomain, IdentityLink, IdentityProof, IdentityProvider, ProvableValue};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::Bounds;
 use candor_port_storage::erasing::ErasureChange;
 use candor_port_storage::{ChangeSet, CommitError, Require, Row, StorageExt, Unique, Version, Versioned, Write};
+use candor_sign_in::{EmailDomain, IdentityLink, IdentityProof, IdentityProvider, ProvableValue};
 use candor_tables::flat::{SqlValue, Stored};
 use candor_tables::read::ID;
 use candor_tables::rows;

@@ -18,9 +18,9 @@ use candor_domain::people::{self, Connector, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
-use candor_domain::webhook::{self, AllDeliveriesFilter, Delivery, DeliveryFilter, Subscription};
 use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
+use candor_subscriptions::{AllDeliveriesFilter, Delivery, DeliveryFilter, Subscription};
 use candor_tables::rows;
 
 use crate::world::CaseContext;
@@ -179,7 +179,7 @@ pub(crate) fn audit_log(world: &CaseContext, filter: audit::Filter) -> List<Audi
     )
 }
 
-pub(crate) fn webhooks(world: &CaseContext, filter: webhook::Filter) -> List<Subscription> {
+pub(crate) fn webhooks(world: &CaseContext, filter: candor_subscriptions::Filter) -> List<Subscription> {
     let world = world.clone();
     List::new(
         |row| row.id.to_bytes(),

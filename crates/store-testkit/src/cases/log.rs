@@ -1,10 +1,11 @@
 //! The delivery log: pages contain all recorded attempts, and old attempts are removed.
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
 use candor_domain::id::EventId;
 use candor_domain::page::{Sort, SortBy};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryFilter, FailureReason, Status, Subscription};
+use candor_subscriptions::{Delivery, DeliveryFilter, Status, Subscription};
 
 use super::lists;
 use super::queue::just_before;

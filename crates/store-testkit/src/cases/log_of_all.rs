@@ -1,14 +1,13 @@
 //! The delivery log over all subscriptions, and the figures of one subscription.
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
-    AllDeliveriesFilter, AttemptCount, Delivery, DeliveryFilter, FailureReason, LogFigures, Status,
-};
 use candor_fair_share::SlowReads;
 use candor_port_storage::{StorageError, StorageExt};
+use candor_subscriptions::{AllDeliveriesFilter, AttemptCount, Delivery, DeliveryFilter, LogFigures, Status};
 use candor_tables::rows;
 
 use super::lists;

@@ -3,8 +3,8 @@
 use candor_domain::objective::Objective;
 use candor_domain::organization::Organization;
 use candor_domain::summary::Summary;
-use candor_domain::webhook::{Subscription, Topic, Topics};
 use candor_port_storage::{Row, StorageExt, Write};
+use candor_subscriptions::{Subscription, Topic, Topics};
 
 use crate::Case;
 use crate::world::CaseContext;

@@ -8,9 +8,9 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{EventId, WebhookId};
 use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
 use candor_port_storage::queue::{AttemptResult, Claim, ClaimedJobs, QueueState, QueueWalk};
 use candor_port_storage::{ChangeSet, CommitError, Committed, Row, Version, Write};
+use candor_subscriptions::{DeliveryOrigin, Job, Subscription};
 
 use crate::Case;
 use crate::fixtures::joins;

@@ -1,9 +1,9 @@
 //! Rate leases of subscriptions, and claims that take fewer deliveries from some queues.
 
 use candor_domain::event::EventType;
-use candor_domain::webhook::Subscription;
 use candor_port_storage::queue::{Claim, Lease, QueueWalk, RateLease};
 use candor_port_storage::{Row, StorageExt, Version, Versioned, Write};
+use candor_subscriptions::Subscription;
 
 use crate::Case;
 use crate::worker::{MANY, Worker, walk};

@@ -2,9 +2,9 @@
 
 use candor_domain::event::EventType;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AttemptResponse, Delivery, Job, Subscription};
 use candor_port_storage::StorageExt;
 use candor_port_storage::queue::{AttemptResult, RecordOutcome};
+use candor_subscriptions::{AttemptResponse, Delivery, Job, Subscription};
 
 use super::log::entries;
 use super::queue::just_before;

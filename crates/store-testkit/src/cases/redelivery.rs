@@ -6,9 +6,9 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Delivery, DeliveryOrigin, Job, Status, Subscription};
 use candor_port_storage::queue::{AttemptResult, EventToRedeliver, RedeliveryFilter};
 use candor_port_storage::{ChangeSet, Row, Version, Write};
+use candor_subscriptions::{Delivery, DeliveryOrigin, Job, Status, Subscription};
 
 use super::log::entry;
 use super::queue::just_before;

@@ -6,9 +6,9 @@ use candor_domain::event::EventType;
 use candor_domain::id::{AttributeId, DepartmentId};
 use candor_domain::observation::Observation;
 use candor_domain::people::{Employee, Status};
-use candor_domain::webhook::Subscription;
 use candor_port_storage::change::ValidKeys;
 use candor_port_storage::{ChangeSet, CommitError, ReportingLineChange, Require, Row, StorageExt, Version, Write};
+use candor_subscriptions::Subscription;
 use candor_tables::rows;
 
 use crate::Case;

@@ -12,10 +12,10 @@ use candor_domain::params::{Bounds, Params};
 use candor_domain::people::{self, Role};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
-use candor_domain::webhook::DeliveryFilter;
 use candor_fair_share::SlowReads;
 use candor_port_storage::StorageExt;
 use candor_port_storage::{SlowListError, StorageError, TooSlowError};
+use candor_subscriptions::DeliveryFilter;
 use candor_tables::rows;
 
 use crate::Case;

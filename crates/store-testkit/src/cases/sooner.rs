@@ -3,9 +3,9 @@
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryId, EventId};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{Job, Subscription};
 use candor_port_storage::queue::AttemptResult;
 use candor_port_storage::{CommitError, ExpediteDelivery, Write};
+use candor_subscriptions::{Job, Subscription};
 
 use crate::Case;
 use crate::worker::{BAD, END, GOOD, LEASE_SECONDS, Worker, attempt_effect};

@@ -7,12 +7,12 @@ use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
-    self, CustomHeaders, DeliveryFilter, EventFilter, Job, PayloadForm, SealedHeader, SealedSecret, Subscription,
-    Topic, Topics,
-};
 use candor_port_storage::queue::{AttemptResult, Claim, QueueWalk};
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
+use candor_subscriptions::{
+    CustomHeaders, DeliveryFilter, EventFilter, Job, PayloadForm, SealedHeader, SealedSecret, Subscription, Topic,
+    Topics,
+};
 use candor_tables::rows;
 
 use super::log::{entries, entry};
@@ -159,7 +159,7 @@ async fn subscription_belongs_to_one_tenant(world: CaseContext) {
     let mine = world.subscriber().await;
     for others in [world.in_other_tenant(), world.test_environment()] {
         assert_eq!(read_subscription(&others, &mine).await, None);
-        let list = lists::webhooks(&others, webhook::Filter::default());
+        let list = lists::webhooks(&others, candor_subscriptions::Filter::default());
         assert_eq!(list.walk(Sort::ascending_by(SortBy::CreatedAt), 9).await, []);
         for write in [
             Write::put(&Row::at_version(mine.clone(), Version::FIRST)),
@@ -192,7 +192,7 @@ async fn subscription_list_matches_filters_in_every_order(world: CaseContext) {
         let (a, b) = (random_time(&world), random_time(&world));
         let time_bound = |time: Timestamp| world.random.chance(50).then_some(time);
         let updated_at = Bounds { gte: time_bound(a.min(b)), lte: time_bound(a.max(b)) };
-        let list = lists::webhooks(&world, webhook::Filter { updated_at });
+        let list = lists::webhooks(&world, candor_subscriptions::Filter { updated_at });
         let sorts: Vec<_> = Subscription::sorts().collect();
         let (_, sort) = sorts[number % sorts.len()];
         let limit = *world.random.pick(&[1, 7, 100]);
@@ -255,7 +255,7 @@ async fn corrupt_subscription_names_its_column(world: CaseContext) {
             let sort = Sort::ascending_by(SortBy::CreatedAt);
             let list = world
                 .store
-                .page(world.tenant, rows::webhooks::list(&webhook::Filter::default(), sort, &page))
+                .page(world.tenant, rows::webhooks::list(&candor_subscriptions::Filter::default(), sort, &page))
                 .await;
             assert_eq!(name_of_result(list), expected_place, "{value}");
         }

@@ -6,7 +6,6 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::people::invitation::MailCounter;
 use candor_domain::time::{Date, Timestamp};
-use candor_domain::webhook::{Delivery, HealthDelta, Job, LogFigures, Subscribers, Subscription};
 use candor_port_storage::Storage;
 use candor_port_storage::Versioned;
 use candor_port_storage::error::Read;
@@ -15,6 +14,7 @@ use candor_port_storage::queue::{
     AttemptResult, Claim, ClaimedJobs, EventToRedeliver, Lease, Queue, QueueKey, QueueState, RateLease,
     RecordOutcome, RedeliveryFilter, Webhooks, WorkerId,
 };
+use candor_subscriptions::{Delivery, HealthDelta, Job, LogFigures, Subscribers, Subscription};
 
 use super::{Faulty, FaultyCall};
 

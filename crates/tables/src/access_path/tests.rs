@@ -3,7 +3,6 @@ use candor_domain::audit::{self, AuditEntry};
 use candor_domain::catalog::{Attribute, Department, attribute, department};
 use candor_domain::conversation::{self, About, Conversation, Message, message};
 use candor_domain::id::{AttributeId, EmployeeId, EventId, Id, WebhookId};
-use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{CheckIn, Family, Objective};
 use candor_domain::observation::{self, Observation};
@@ -14,7 +13,8 @@ use candor_domain::people::{self, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
-use candor_domain::webhook::{self, AllDeliveriesFilter, Delivery, DeliveryFilter, Subscription};
+use candor_sign_in::{IdentityLink, IdentityProvider};
+use candor_subscriptions::{AllDeliveriesFilter, Delivery, DeliveryFilter, Filter as WebhookFilter, Subscription};
 
 use super::*;
 use crate::flat::Stored;
@@ -102,7 +102,7 @@ fn unfiltered_list_has_an_index_for_every_order() {
     let (here, all) = (Id::from_bytes([7; 16]), message::Filter::default());
     assert_eq!(slow::<Message>(|sort| rows::conversations::messages(here, &all, sort, &PAGE)), none);
     assert_eq!(slow::<AuditEntry>(|sort| rows::audit::list(&audit::Filter::default(), sort, &PAGE)), none);
-    assert_eq!(slow::<Subscription>(|sort| rows::webhooks::list(&webhook::Filter::default(), sort, &PAGE)), none);
+    assert_eq!(slow::<Subscription>(|sort| rows::webhooks::list(&WebhookFilter::default(), sort, &PAGE)), none);
     assert_eq!(
         slow::<Delivery>(|sort| rows::deliveries::list(webhook(), &DeliveryFilter::default(), sort, &PAGE)),
         none

@@ -5,7 +5,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, DeliveryKind, WebhookId};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{AllDeliveriesFilter, Delivery, DeliveryFilter, Job, Status};
+use candor_subscriptions::{AllDeliveriesFilter, Delivery, DeliveryFilter, Job, Status};
 
 use super::column;
 use crate::codec::{self, IdColumn, Time};

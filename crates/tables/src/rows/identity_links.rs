@@ -1,8 +1,8 @@
 //! Mapping of links between accounts and people, their lists, and the removal of the links of deleted providers.
 
 use candor_domain::id::{EmployeeId, IdentityLinkKind, IdentityProviderId, IdentityProviderKind};
-use candor_domain::identity::{IdentityLink, ProviderRemoval};
 use candor_domain::page::{PageRequest, Sort, Sortable};
+use candor_sign_in::{IdentityLink, ProviderRemoval};
 
 use super::column;
 use crate::flat::{Column, Index, SqlValue, Table, Type};

@@ -1,7 +1,7 @@
 //! Mapping of proofs, each of which one provider of the installation holds.
 
 use candor_domain::id::IdentityProofKind;
-use candor_domain::identity::IdentityProof;
+use candor_sign_in::IdentityProof;
 
 use crate::flat::Table;
 use crate::read::LookupColumn;

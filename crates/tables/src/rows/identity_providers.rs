@@ -1,10 +1,10 @@
 //! Mapping of identity providers, and their lists.
 
 use candor_domain::id::IdentityProviderKind;
-use candor_domain::identity::{EmailDomain, IdentityProvider};
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
+use candor_sign_in::{EmailDomain, IdentityProvider};
 
 use super::api_keys::ScopesColumn;
 use crate::flat::{Index, Table, Type};

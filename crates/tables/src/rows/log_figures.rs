@@ -1,8 +1,9 @@
 //! Rows of the statistics of a delivery log, which both stores read in the same form.
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
-use candor_domain::webhook::{AttemptCount, FailureReason, LogFigures, Status};
+use candor_subscriptions::{AttemptCount, LogFigures, Status};
 
 use crate::error::CorruptRowError;
 use crate::flat::CellReader;

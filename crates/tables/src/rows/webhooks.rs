@@ -8,7 +8,7 @@ use candor_domain::objective::Scope;
 use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
+use candor_subscriptions::{
     CustomHeaders, EventFilter, Filter, SealedHeader, SealedSecret, Streak, Subscription, Topics,
 };
 use serde::{Deserialize, Serialize};

@@ -5,14 +5,15 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use candor_domain::access::{Environment, Tenant};
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, OrganizationId};
 use candor_domain::secret::Secret;
 use candor_domain::signature::{sign, sign_standard, verify};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{FailureReason, headers, ping};
 use candor_port_events::{WebhookRequest, WebhookTransport};
+use candor_subscriptions::{headers, ping};
 use candor_webhooks::{Sender, SenderSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

@@ -1,10 +1,10 @@
 //! URL checks before sending, including address literals.
 
+use candor_domain::attempt_failure::FailureReason::{Forbidden, NotHttps};
 use candor_domain::id::OrganizationId;
 use candor_domain::receiver_url::Verdict::{self, Allowed, Private};
 use candor_domain::receiver_url::{ReceiverUrl, Verdict as V};
 use candor_domain::ulid::Ulid;
-use candor_domain::webhook::FailureReason::{Forbidden, NotHttps};
 use candor_port_events::{WebhookRequest, WebhookTransport};
 use candor_webhooks::{Sender, SenderSettings};
 

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
+use candor_domain::attempt_failure::FailureReason::{Forbidden, NotHttps, Timeout, Unresolvable};
 use candor_domain::receiver_url::{ReceiverUrl, Verdict};
-use candor_domain::webhook::FailureReason::{Forbidden, NotHttps, Timeout, Unresolvable};
 use candor_port_events::WebhookTransport;
 use candor_webhooks::{HostNames, Sender, SenderSettings};
 use tokio::net::UdpSocket;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use candor_domain::secret::Secret;
-use candor_domain::time::Timestamp;
-use candor_domain::webhook::FailureReason::{
+use candor_domain::attempt_failure::FailureReason::{
     Closed, Connect, Gone, Malformed, Redirect, Status, Timeout, TooLarge,
 };
-use candor_domain::webhook::RequestedPause;
+use candor_domain::secret::Secret;
+use candor_domain::time::Timestamp;
 use candor_port_events::{WebhookRequest, WebhookTransport};
+use candor_subscriptions::RequestedPause;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Notify;

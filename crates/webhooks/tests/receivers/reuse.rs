@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use candor_domain::webhook::FailureReason::{Closed, Timeout};
+use candor_domain::attempt_failure::FailureReason::{Closed, Timeout};
 use candor_port_events::WebhookTransport;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::id::OrganizationId;
 use candor_domain::ulid::Ulid;
-use candor_domain::webhook::{AttemptOutcome, FailureReason};
 use candor_port_events::{Attempt, WebhookRequest, WebhookTransport};
+use candor_subscriptions::AttemptOutcome;
 use candor_webhooks::{Sender, SenderSettings};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use candor_domain::webhook::FailureReason::{Timeout, Tls};
+use candor_domain::attempt_failure::FailureReason::{Timeout, Tls};
 use candor_webhooks::{Sender, SenderSettings};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;

@@ -47,7 +47,7 @@ impl crate::rule::DefaultValue for Permissions {
 }
 
 /// Rule of a list of scopes.
-pub(crate) const SCOPES_RULE: Checked<Permissions> = rule::rule(scopes, || Shape::List {
+pub const SCOPES_RULE: Checked<Permissions> = rule::rule(scopes, || Shape::List {
     of: Box::new(Shape::Word(Permission::NAME)),
     min: 1,
     max: Permission::ALL.len() + 1,

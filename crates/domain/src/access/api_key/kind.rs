@@ -9,6 +9,9 @@ use crate::id::KeyId;
 use crate::refusal::DomainError;
 use crate::time::Timestamp;
 
+/// Time after its end for which a session stays in the list of API keys, in seconds: 30 days.
+const KEPT_SECONDS: i64 = 30 * 86_400;
+
 /// Kind of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -50,6 +53,41 @@ impl ApiKey {
             self.revoke(at)
         } else {
             Err(DomainError::transition("kind", self.kind.word(), "logout"))
+        }
+    }
+
+    /// Returns the end of a session that is not revoked; `None` for a revoked session and for other keys.
+    #[must_use]
+    pub fn session_end(&self) -> Option<Timestamp> {
+        let is_lasting = self.kind == ApiKeyKind::Session && self.revoked_at.is_none();
+        self.expires_at.filter(|_| is_lasting)
+    }
+
+    /// Returns `true` if a session ended so long ago that it leaves the list of API keys.
+    #[must_use]
+    pub fn is_bygone(&self, at: Timestamp) -> bool {
+        let end = self.revoked_at.or(self.expires_at);
+        self.kind == ApiKeyKind::Session && end.is_some_and(|end| end.plus_seconds(KEPT_SECONDS) <= at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{NOW, key};
+    use super::*;
+
+    #[test]
+    fn session_leaves_the_list_a_month_after_its_end() {
+        let session = ApiKey { kind: ApiKeyKind::Session, expires_at: Some(NOW.plus_seconds(100)), ..key() };
+        let ended_session = ApiKey { expires_at: Some(NOW), ..session.clone() };
+        let month = NOW.plus_seconds(KEPT_SECONDS);
+        for (key, at, wanted) in [
+            (&ended_session, month, true),
+            (&ended_session, Timestamp::from_millis(month.millis() - 1), false),
+            (&session, month, false),
+            (&ApiKey { kind: ApiKeyKind::Key, ..ended_session.clone() }, month, false),
+        ] {
+            assert_eq!(key.is_bygone(at), wanted, "{at}");
         }
     }
 }

@@ -12,7 +12,6 @@ use crate::access::{AccessLevel, AllowedNetworks, Caller, Permission, Permission
 use crate::decision::Decision;
 use crate::fields::{Fields, StringEnum};
 use crate::id::KeyId;
-use crate::identity::command_line::TEXT_CHARS;
 use crate::json::{Object, Value};
 use crate::people::Status;
 use crate::problem::{Code, ValidationErrors, ValueError};
@@ -56,7 +55,8 @@ const EXPIRES_IN: Field<Whole> = Field::with_about(
     "Lifetime of the key in seconds, from the creation of the link. If absent, it is 3600, or less if the \
      calling key expires sooner.",
 );
-pub(crate) const START: Field<Checked<String>> = Field::with_about(
+/// The member `start` of a link and of a sign-in.
+pub const START: Field<Checked<String>> = Field::with_about(
     "start",
     rule::rule(start, || Shape::Text { min: 1, max: START_CHARS }),
     "Screen that the link opens: its path in the console with filters, such as `/webhooks?view=deliveries`. If \
@@ -72,9 +72,12 @@ const ALLOWED_NETWORKS: Field<Checked<AllowedNetworks>> = Field::with_about(
 const CODE: Field<Text> =
     Field::with_about("code", rule::text(1..=MAX_CODE_CHARS), "Code of the link, from the fragment of its URL.");
 
+/// Length of a verifier, its challenge and a state, in characters: base64url of 32 bytes.
+pub const VERIFIER_CHARS: usize = 43;
+
 const VERIFIER: Field<Text> = Field::with_about(
     "verifier",
-    rule::text(TEXT_CHARS..=TEXT_CHARS),
+    rule::text(VERIFIER_CHARS..=VERIFIER_CHARS),
     "For the code of a sign-in of the command line: the text whose SHA-256 the sign-in named as its challenge.",
 );
 

@@ -36,7 +36,8 @@ impl KeyRecord {
     }
 
     /// Returns the caller for a secret with this hash, without a check that the session of the key has not ended.
-    pub(crate) fn authenticate_key(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
+    #[must_use]
+    pub fn authenticate_key(&self, hash: KeyHash, at: Timestamp) -> Option<Caller> {
         let key = &self.key;
         let person = match (key.employee_id, self.holder) {
             (None, _) => None,

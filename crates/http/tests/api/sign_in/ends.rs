@@ -3,9 +3,9 @@
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{ApiKey, MAX_OF_SESSION};
 use candor_domain::id::KeyId;
-use candor_domain::identity::session::hash_code;
 use candor_port_storage::{Row, StorageExt, Write};
 use candor_service::context::provider_counts::count_providers;
+use candor_sign_in::session::hash_code;
 
 use super::*;
 use crate::connectors::change;

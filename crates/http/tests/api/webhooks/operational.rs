@@ -2,10 +2,10 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
-use candor_domain::webhook::{DeliveryOrigin, Job};
 use candor_port_storage::Write;
 use candor_service::runtime::operational_events;
 use candor_store_testkit::Fixtures;
+use candor_subscriptions::{DeliveryOrigin, Job};
 use futures_util::future::try_join_all;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Test deliveries, and redelivery of single deliveries (§4.4, §8, decisions F7, F9).
 
-use candor_domain::webhook::Streak;
 use candor_service::runtime::sweep;
+use candor_subscriptions::Streak;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 

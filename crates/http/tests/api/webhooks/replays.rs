@@ -100,7 +100,7 @@ async fn replay_expedites_and_counts_waiting_failures() {
     let replay_body = json!({"since": SINCE, "only": "failed"});
     assert_eq!(run_replay(&world, &webhook, replay_body.clone()).await, 3);
     assert_eq!(run_replay(&world, &webhook, replay_body).await, 0, "all of them are due");
-    let attempts = |made: Vec<candor_domain::webhook::Delivery>| {
+    let attempts = |made: Vec<candor_subscriptions::Delivery>| {
         let mut attempts: Vec<_> = made.iter().map(|delivery| delivery.attempt).collect();
         attempts.sort_unstable();
         attempts

@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::SealedSecret;
 use candor_port_clock::Clock;
+use candor_subscriptions::SealedSecret;
 use serde_json::{Value, json};
 
 use super::subscriptions::stored;

@@ -1,8 +1,8 @@
 //! Creating, reading, changing and deleting subscriptions.
 
 use candor_domain::access::{AccessLevel, Environment, Permissions};
-use candor_domain::webhook::{Streak, Subscription};
 use candor_port_storage::StorageExt;
+use candor_subscriptions::{Streak, Subscription};
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 

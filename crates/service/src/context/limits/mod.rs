@@ -12,12 +12,12 @@ use std::sync::Arc;
 use candor_domain::access::api_key::EXCHANGES_PER_MINUTE;
 use candor_domain::access::{Caller, QuotaClass, Quotas};
 use candor_domain::id::OrganizationId;
-use candor_domain::identity::sign_in::{SIGN_INS_OF_BROWSER_PER_MINUTE, SIGN_INS_PER_MINUTE};
 use candor_domain::people::invitation::ACCEPTS_PER_MINUTE;
 use candor_domain::time::Timestamp;
 use candor_domain::window::{RateLimitStatus, Window};
 use candor_port_clock::Clock;
 use candor_port_limits::RateLimitStore;
+use candor_sign_in::sign_in::{SIGN_INS_OF_BROWSER_PER_MINUTE, SIGN_INS_PER_MINUTE};
 use candor_tokens::claims::LOGOUTS_PER_MINUTE;
 
 use shared::SharedLimits;

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use candor_domain::access::Caller;
 use candor_domain::access::api_key::KeyHash;
 use candor_domain::id::{IdentityProofId, IdentityProviderId, OrganizationId};
-use candor_domain::identity::bearer::BearerError;
-use candor_domain::identity::{IdentityProvider, ProofHolder};
 use candor_domain::time::Timestamp;
+use candor_sign_in::bearer::BearerError;
+use candor_sign_in::{IdentityProvider, ProofHolder};
 use metrics::counter;
 
 use super::bearer_token::BearerToken;

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use candor_domain::id::{IdentityProviderId, OrganizationId};
-use candor_domain::identity::evidence::ProviderEvidence;
 use candor_fair_share::LargeWork;
 use candor_port_clock::Clock;
 use candor_port_identity::IdentityTransport;
+use candor_sign_in::evidence::ProviderEvidence;
 use candor_tokens::discovery::discovery_address;
 use candor_tokens::key_cache::{KeyCache, KeyPlan};
 use candor_tokens::key_set::KeySet;

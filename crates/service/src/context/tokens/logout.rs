@@ -3,8 +3,8 @@
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::hash;
 use candor_domain::id::IdentityProviderId;
-use candor_domain::identity::bearer::{BearerError, MAX_TOKEN_AUDIENCES};
 use candor_port_storage::StorageError;
+use candor_sign_in::bearer::{BearerError, MAX_TOKEN_AUDIENCES};
 use candor_tokens::claims::LogoutClaims;
 use candor_tokens::flaw::TokenError;
 use candor_tokens::token::SignedToken;

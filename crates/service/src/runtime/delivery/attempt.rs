@@ -6,12 +6,13 @@ use candor_dispatch::{
     AttemptEnd, DeliveryResult, Destination, RateLeaseOrder, SendPermit, StartedAttempt, admit, finish_attempt,
     store_failed, unsent,
 };
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::DeliveryId;
 use candor_domain::secret::Secret;
-use candor_domain::webhook::{self, AttemptOutcome, AttemptResponse, DeliveryOrigin, FailureReason, Job, Status};
 use candor_port_events::{Attempt, WebhookRequest};
 use candor_port_storage::queue::AttemptResult;
+use candor_subscriptions::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Job, Status};
 use tracing::Instrument;
 
 use super::engine::{Engine, Phase, Waiting};
@@ -163,7 +164,7 @@ impl Engine {
         let request = WebhookRequest {
             organization: message.tenant.organization,
             url: receiver.url.clone(),
-            headers: webhook::headers(&message.event, id, secrets, now, &body, replay),
+            headers: candor_subscriptions::headers(&message.event, id, secrets, now, &body, replay),
             custom_headers: receiver.headers.clone(),
             body,
             deadline: self.settings.timeout,

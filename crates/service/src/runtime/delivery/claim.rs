@@ -7,9 +7,9 @@ use candor_dispatch::{ClaimOrder, WaitingDelivery};
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::EventId;
-use candor_domain::webhook::Job;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::Claim;
+use candor_subscriptions::Job;
 
 use super::engine::Engine;
 use super::message::Message;

@@ -2,9 +2,9 @@
 //! F3).
 
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DisableReason, Subscription};
 use candor_port_storage::StorageExt;
 use candor_port_storage::queue::QueueKey;
+use candor_subscriptions::{DisableReason, Subscription};
 
 use crate::change::Attempt;
 use crate::context::error::Error;

@@ -8,9 +8,9 @@ use candor_dispatch::LeaseDeadline;
 use candor_domain::access::Tenant;
 use candor_domain::event::Event;
 use candor_domain::id::{EventId, WebhookId};
-use candor_domain::webhook::{DeliveryOrigin, Job};
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Committed, Write};
+use candor_subscriptions::{DeliveryOrigin, Job};
 use candor_tables::flat::BackgroundWorker;
 
 use super::engine::{Engine, Waiting};

@@ -7,7 +7,7 @@ use candor_domain::access::Tenant;
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::EventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, Job, PayloadForm, ping, thin_body};
+use candor_subscriptions::{DeliveryOrigin, Job, PayloadForm, ping, thin_body};
 
 /// An event and its request bodies.
 #[derive(Debug)]

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use candor_domain::attempt_failure::FailureReason;
 use candor_domain::fields::StringEnum;
-use candor_domain::webhook::{AttemptOutcome, FailureReason};
 use candor_port_storage::queue::QueueState;
+use candor_subscriptions::AttemptOutcome;
 use metrics::{Counter, Gauge, Histogram, counter, gauge, histogram};
 
 /// Handles of the metrics, looked up once.

@@ -1,9 +1,9 @@
 //! Records the results of deliveries. Disables subscriptions that keep failing or whose receiver answered 410.
 
 use candor_dispatch::RecordRefusal;
-use candor_domain::webhook::Streak;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
+use candor_subscriptions::Streak;
 
 use super::disable::disable;
 use super::engine::Engine;

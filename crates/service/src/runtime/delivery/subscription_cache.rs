@@ -8,10 +8,10 @@ use candor_dispatch::Now;
 use candor_domain::event::EventType;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{PayloadForm, Subscription, Topics};
 use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::QueueKey;
+use candor_subscriptions::{PayloadForm, Subscription, Topics};
 use tokio::sync::OnceCell;
 
 use crate::context::services::Services;
@@ -40,7 +40,7 @@ pub(super) struct Receiver {
 
 impl Receiver {
     fn new(queue: QueueKey, subscription: Subscription, vault: &Vault) -> Self {
-        let open = |sealed_secret: &candor_domain::webhook::SealedSecret| match webhook_secrets::open(
+        let open = |sealed_secret: &candor_subscriptions::SealedSecret| match webhook_secrets::open(
             vault,
             queue,
             &sealed_secret.sealed,

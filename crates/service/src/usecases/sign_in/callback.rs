@@ -3,11 +3,11 @@
 use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, AuditDraft, Change, Origin};
 use candor_domain::id::{IdentityProviderId, RequestId};
-use candor_domain::identity::IdentityProvider;
-use candor_domain::identity::sign_in::{SignInError, SignInResponse, SignInState};
 use candor_domain::secret::Secret;
 use candor_port_identity::CodeExchange;
 use candor_port_storage::{ChangeSet, StorageExt};
+use candor_sign_in::IdentityProvider;
+use candor_sign_in::sign_in::{SignInError, SignInResponse, SignInState};
 use candor_tokens::claims::{IdClaims, IdExpectation};
 use candor_tokens::token::SignedToken;
 use candor_tokens::token_response::TokenResponse;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::ApiKey;
-use candor_domain::identity::IdentityProvider;
 use candor_port_storage::{Row, StorageExt, Write};
+use candor_sign_in::IdentityProvider;
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::timeout;

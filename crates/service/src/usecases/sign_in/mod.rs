@@ -8,7 +8,7 @@ mod session;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use candor_domain::id::{IdentityProviderId, OrganizationId};
-use candor_domain::identity::sign_in::SignInState;
+use candor_sign_in::sign_in::SignInState;
 
 pub use begin::{SignInUrl, begin};
 pub use callback::{ReturningBrowser, complete};

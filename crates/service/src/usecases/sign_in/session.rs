@@ -5,18 +5,18 @@ use std::cmp::Reverse;
 
 use candor_domain::access::api_key::{ApiKey, generate_code};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft};
-use candor_domain::identity::link_decision::{
-    KnownPeople, LinkCandidate, LinkError, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
-};
-use candor_domain::identity::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart};
-use candor_domain::identity::sign_in::SignInError;
-use candor_domain::identity::{IdentityLink, IdentityProvider};
 use candor_domain::people::Employee;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::change::RowKey;
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
+use candor_sign_in::link_decision::{
+    KnownPeople, LinkCandidate, LinkError, LinkSettings, LinkedPerson, SignInDecision, decide_sign_in,
+};
+use candor_sign_in::session::{MAX_SESSIONS_OF_PERSON, READ_SESSIONS_OF_PERSON, SessionStart, create_session};
+use candor_sign_in::sign_in::SignInError;
+use candor_sign_in::{IdentityLink, IdentityProvider};
 use candor_tables::flat::Stored;
 use candor_tables::rows;
 use candor_tokens::claims::IdClaims;
@@ -153,7 +153,7 @@ async fn build(
     };
     let exchanger = sign_in.state.exchanger();
     let start = SessionStart { id: sign_in.state.session, code, browser: &exchanger };
-    let (session, audit) = ApiKey::begin_session(start, (&provider.value, &link, &person.value), claims, at)?;
+    let (session, audit) = create_session(start, (&provider.value, &link, &person.value), claims, at)?;
     let entry = enter(audit, session.created_at);
     let mut change = match change.take() {
         None => ChangeSet {

@@ -2,8 +2,9 @@
 
 use candor_domain::id::WebhookId;
 use candor_domain::params::Params;
-use candor_domain::webhook::{AllDeliveriesFilter, DeliveryStats, StatsWindow, Subscription};
+use candor_domain::request_stats::StatsWindow;
 use candor_port_storage::StorageExt;
+use candor_subscriptions::{AllDeliveriesFilter, DeliveryStats, Subscription};
 use candor_tables::listing::TypedListing;
 use candor_tables::rows;
 

@@ -10,8 +10,8 @@ use candor_domain::params::Params;
 use candor_domain::receiver_url::{ReceiverUrl, Verdict};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{CustomHeaders, Delivery, DeliveryFilter, Draft, Filter, Patch, Subscription};
 use candor_port_storage::{ChangeSet, Require, StorageExt, Version, Write};
+use candor_subscriptions::{CustomHeaders, Delivery, DeliveryFilter, Draft, Filter, Patch, Subscription};
 use candor_tables::rows;
 use tokio::sync::OnceCell;
 
@@ -104,7 +104,8 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let subscription = services.find_stored::<Subscription>(context, id).await?;
-        let patch = context.validate_update(subscription.version, || update.resolve_with(&subscription.value))?;
+        let patch =
+            context.validate_update(subscription.version, || Patch::resolve(&update, &subscription.value))?;
         let verdict = match &patch.url {
             Some(url) => Some(judgement.judge(services, context, url).await),
             None => None,

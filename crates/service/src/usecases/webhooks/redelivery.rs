@@ -13,12 +13,12 @@ use candor_domain::json::Object;
 use candor_domain::people::Employee;
 use candor_domain::schema::PublicEventId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
+use candor_port_storage::queue::{EventToRedeliver, RedeliveryFilter};
+use candor_port_storage::{ChangeSet, ExpediteDelivery, StorageExt, Write};
+use candor_subscriptions::{
     AttemptState, Delivery, DeliveryOrigin, EventFacts, Job, MAX_REPLAYED, ReplayOrder, ReplaySelection,
     Subscription,
 };
-use candor_port_storage::queue::{EventToRedeliver, RedeliveryFilter};
-use candor_port_storage::{ChangeSet, ExpediteDelivery, StorageExt, Write};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;

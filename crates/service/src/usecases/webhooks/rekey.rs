@@ -4,10 +4,10 @@
 use candor_domain::access::Tenant;
 use candor_domain::erasure::Erasure;
 use candor_domain::id::{ErasureId, IdentityProviderId, OrganizationId, WebhookId};
-use candor_domain::identity::IdentityProvider;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{CustomHeaders, SealedSecret, Subscription};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_sign_in::IdentityProvider;
+use candor_subscriptions::{CustomHeaders, SealedSecret, Subscription};
 use candor_tables::listing::TypedListing;
 use candor_tables::rows;
 

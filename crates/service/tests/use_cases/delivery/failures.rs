@@ -1,8 +1,8 @@
 //! Retries, dropped deliveries, and the deactivation of a subscription that keeps failing (§3.4, §6.4).
 
 use candor_domain::params::Params;
-use candor_domain::webhook::Schedule;
 use candor_service::usecases::{employees, notifications};
+use candor_subscriptions::Schedule;
 use serde_json::json;
 
 use super::{DeliveryTest, FakeResponse, members};

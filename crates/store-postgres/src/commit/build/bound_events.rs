@@ -2,7 +2,7 @@
 
 use candor_domain::event::Event;
 use candor_domain::fields::StringEnum;
-use candor_domain::webhook::{DepartmentFact, EventFacts};
+use candor_subscriptions::{DepartmentFact, EventFacts};
 use candor_tables::flat::{SqlValue, Type};
 
 use super::webhooks::text;
@@ -81,7 +81,7 @@ pub(super) fn bind_several(statement: &mut Statement, events: &[&Event]) -> Boun
 
 /// Condition that the filter of the subscription `w` permits an event with these facts. A fact that is null meets
 /// no condition. The condition must agree with
-/// [`EventFilter::matches`](candor_domain::webhook::EventFilter::matches).
+/// [`EventFilter::matches`](candor_subscriptions::EventFilter::matches).
 fn is_permitted(facts: &FactColumns<'_>) -> String {
     let FactColumns { employee, department, kind, scope } = facts;
     format!(

@@ -8,9 +8,9 @@ mod rows;
 mod webhooks;
 
 use candor_domain::access::Tenant;
-use candor_domain::webhook::Subscription;
 use candor_port_storage::change::RowKey;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Write};
+use candor_subscriptions::Subscription;
 use candor_tables::AnyRow;
 use candor_tables::RowWriteError;
 use candor_tables::flat::Stored;

@@ -5,10 +5,10 @@ use candor_domain::event::Event;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{DeliveryOrigin, Job, Subscription};
 use candor_port_storage::ExpediteDelivery;
 use candor_port_storage::queue::Lease;
 use candor_port_storage::{ChangeSet, Write};
+use candor_subscriptions::{DeliveryOrigin, Job, Subscription};
 use candor_tables::flat::{SqlValue, Stored, Type};
 
 use super::STALE;

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use candor_domain::people::Employee;
-use candor_domain::webhook::{AttemptOutcome, HealthDelta, Status, Subscription};
 use candor_port_storage::Storage;
 use candor_port_storage::queue::{AttemptResult, Claim, Queue, QueueWalk, Webhooks};
 use candor_port_storage::{Row, StorageExt, Write};
 use candor_store_postgres::{PostgresOptions, PostgresStore};
+use candor_subscriptions::{AttemptOutcome, HealthDelta, Status, Subscription};
 use tokio_postgres::Client;
 
 use super::receiver::Receiver;
@@ -141,7 +141,7 @@ async fn waiting_deliveries_do_not_block_a_change_set() {
     let store = PostgresStore::connect(&PostgresOptions::new(database.url(), 3)).await.unwrap();
     let it = Receiver::new(&store, 3).await;
     other.batch_execute("BEGIN; SELECT * FROM webhooks FOR UPDATE").await.unwrap();
-    let timeout_outcome = AttemptOutcome::Failed(candor_domain::webhook::FailureReason::Timeout);
+    let timeout_outcome = AttemptOutcome::Failed(candor_domain::attempt_failure::FailureReason::Timeout);
     let delta = HealthDelta::from_attempt(timeout_outcome, Status::Failed, true, it.make.tick());
     let queue = (it.tenant, it.to.id);
     let records: Vec<_> = (0..4)

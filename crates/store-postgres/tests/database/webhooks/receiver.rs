@@ -4,14 +4,14 @@ use candor_domain::access::Tenant;
 use candor_domain::event::EventType;
 use candor_domain::id::{DeliveryKind, Id};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::{
-    AttemptEffect, AttemptOutcome, AttemptResponse, DeliveryOrigin, Job, Schedule, Subscription,
-};
 use candor_port_storage::Storage;
 use candor_port_storage::queue::{AttemptResult, Lease, Queue, WorkerId};
 use candor_port_storage::{Row, Write};
 use candor_store_postgres::PostgresStore;
 use candor_store_testkit::Fixtures;
+use candor_subscriptions::{
+    AttemptEffect, AttemptOutcome, AttemptResponse, DeliveryOrigin, Job, Schedule, Subscription,
+};
 
 /// Lease duration, longer than any test.
 const LEASE_SECONDS: i64 = 30;

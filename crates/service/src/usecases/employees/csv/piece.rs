@@ -8,9 +8,9 @@ use candor_domain::event::Event;
 use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
-use candor_domain::webhook::Subscribers;
 use candor_people_csv::{Plan, PlannedStep};
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, Version, Write};
+use candor_subscriptions::Subscribers;
 
 use super::load::LoadedRows;
 use super::{COMMIT_BYTES, Upload, refused_later};
