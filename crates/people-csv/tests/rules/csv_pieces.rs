@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use candor_domain::time::Timestamp;
 use candor_domain::ulid::Ulid;
-use candor_people_csv::{self as csv, File, PersonNames, PlanOptions, StoredRows};
+use candor_people_csv::{self as csv, File, PersonNames, PlanDisplay, PlanOptions, StoredRows};
 
 const ROWS: usize = 100;
 const COLUMNS: usize = 40;
