@@ -81,10 +81,10 @@ fn is_repeated_on(restored: &Installation, erased: &ErasedService) {
     let none: [&str; 0] = [];
     let outcome = |repeated, present| json!({"revoked_keys": none, "held": 0, "released": none, "held_beside_ledger": none, "repeated": repeated, "present": present, "unknown_people": none, "refused": none, "kept_by_hold": none, "is_complete": true});
     for wanted in [outcome(1, 0), outcome(0, 1)] {
-        let mut applied = apply(restored, erased);
-        let written_at = applied.as_object_mut().unwrap().remove("written_at").unwrap();
+        let mut outcome_json = apply(restored, erased);
+        let written_at = outcome_json.as_object_mut().unwrap().remove("written_at").unwrap();
         assert!(fs::read_to_string(&erased.ledger).unwrap().contains(written_at.as_str().unwrap()));
-        assert_eq!(applied, wanted);
+        assert_eq!(outcome_json, wanted);
     }
     assert!(
         finding(restored, erased).contains("nothing of the ledger is missing"),

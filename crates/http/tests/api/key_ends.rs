@@ -186,13 +186,13 @@ async fn previous_secret_gets_no_stored_response() {
         let previous_secret = owner["key"].as_str().unwrap().to_owned();
         let rotation = format!("/v1/api-keys/{}/rotate", owner["id"].as_str().unwrap());
         let overlap = json!({"overlap_seconds": OVERLAP});
-        let rotated = send(&previous_secret, &rotation, overlap.clone()).await;
-        assert_eq!(rotated.status, 200, "{}", rotated.text());
-        let secret = rotated.json()["key"].as_str().unwrap().to_owned();
+        let rotation_response = send(&previous_secret, &rotation, overlap.clone()).await;
+        assert_eq!(rotation_response.status, 200, "{}", rotation_response.text());
+        let secret = rotation_response.json()["key"].as_str().unwrap().to_owned();
 
         // The new secret repeats the rotation, but the previous one, which sent it, would learn the new secret.
-        let repeated = send(&secret, &rotation, overlap.clone()).await;
-        assert_eq!(repeated.header("idempotent-replayed"), Some("true"), "on {}", shared.name);
+        let replay = send(&secret, &rotation, overlap.clone()).await;
+        assert_eq!(replay.header("idempotent-replayed"), Some("true"), "on {}", shared.name);
         let refusal = send(&previous_secret, &rotation, overlap).await.refusal();
         assert_eq!(refusal, (409, "idempotency_conflict".to_owned()), "on {}", shared.name);
 

@@ -318,8 +318,8 @@ fn event_data(rendered: &str) -> String {
     // A text in JSON has no quotation mark without a backslash, so only a member has this name before a list.
     const LINKED_SUMMARIES: &str = r#""linked_summary_ids":["#;
     let Some((before, ids)) = rendered.split_once(LINKED_SUMMARIES) else { return rendered.to_owned() };
-    let after = ids.find(']').map_or("]", |end| &ids[end..]);
-    format!("{before}{LINKED_SUMMARIES}{after}")
+    let rest = ids.find(']').map_or("]", |end| &ids[end..]);
+    format!("{before}{LINKED_SUMMARIES}{rest}")
 }
 
 /// Renders a resource as JSON.
@@ -347,9 +347,9 @@ mod tests {
         let text = r#"a \"linked_summary_ids\":[\"sum_9\"] b"#;
         for (ids, rest) in [("", ""), (r#""sum_1""#, r#","tags":["x"]"#), (r#""sum_1","sum_2""#, r#","note":"]""#)]
         {
-            let rendered = format!(r#"{{"title":"{text}","linked_summary_ids":[{ids}]{rest}}}"#);
-            let wanted = format!(r#"{{"title":"{text}","linked_summary_ids":[]{rest}}}"#);
-            assert_eq!(event_data(&rendered), wanted);
+            let json_text = format!(r#"{{"title":"{text}","linked_summary_ids":[{ids}]{rest}}}"#);
+            let expected_data = format!(r#"{{"title":"{text}","linked_summary_ids":[]{rest}}}"#);
+            assert_eq!(event_data(&json_text), expected_data);
         }
         assert_eq!(event_data(r#"{"id":"obs_1"}"#), r#"{"id":"obs_1"}"#);
     }

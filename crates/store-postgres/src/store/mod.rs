@@ -313,14 +313,14 @@ mod tests {
         let number = |row: &mut dyn CellReader| row.int().map_err(Failure::Other);
         // The second time, one poll sends the prepared statement.
         assert_eq!(store.read(&many_rows, number).await.unwrap().len(), 200);
-        let mut unpolled = Box::pin(store.read(&many_rows, number));
-        assert!(poll_in_turn(|| (&mut unpolled).now_or_never()).is_none());
+        let mut unpolled_read = Box::pin(store.read(&many_rows, number));
+        assert!(poll_in_turn(|| (&mut unpolled_read).now_or_never()).is_none());
         assert_eq!(timeout(DEADLINE, store.read(&one_row, number)).await.unwrap().unwrap(), [Some(7)]);
-        let mut apart = Box::pin(store.run_exclusive(&many_rows, number));
-        assert!(poll_in_turn(|| (&mut apart).now_or_never()).is_none());
+        let mut exclusive_read = Box::pin(store.run_exclusive(&many_rows, number));
+        assert!(poll_in_turn(|| (&mut exclusive_read).now_or_never()).is_none());
         let other = timeout(DEADLINE, store.run_exclusive(&one_row, number)).await.unwrap();
         assert_eq!(other.unwrap(), [Some(7)], "the pool has few connections");
-        for read in [unpolled.await, apart.await] {
+        for read in [unpolled_read.await, exclusive_read.await] {
             assert_eq!(read.unwrap(), (1..=200).map(Some).collect::<Vec<_>>());
         }
     }
