@@ -82,8 +82,9 @@ fn append<'a>(
 fn write_bundle(bundle: &str, members: &[&str], modules: &Modules<'_>, homes: &BTreeMap<&str, &str>) -> String {
     let own_modules: Vec<_> = members.iter().filter_map(|name| Some((*name, modules.get(name)?))).collect();
     let imports: Vec<_> = own_modules.iter().flat_map(|(_, module)| &module.imports).collect();
-    let vendored = imports.iter().filter(|(file, _)| !modules.contains_key(file));
-    let mut text: String = vendored.map(|(file, names)| format!("import {names} from \"./{file}\";\n")).collect();
+    let vendored_imports = imports.iter().filter(|(file, _)| !modules.contains_key(file));
+    let mut text: String =
+        vendored_imports.map(|(file, names)| format!("import {names} from \"./{file}\";\n")).collect();
     let first: BTreeSet<&str> =
         imports.iter().map(|(file, _)| *file).filter(|file| homes.get(file) == Some(&FIRST)).collect();
     if bundle != FIRST && !first.is_empty() {
@@ -147,14 +148,14 @@ impl<'a> Module<'a> {
         }
         let (mut code, mut exports) = (String::new(), Vec::new());
         for line in rest.lines() {
-            let exported = line.strip_prefix("export ");
-            if let Some(names) = exported.and_then(|list| list.strip_prefix("{ ")?.strip_suffix(" };")) {
+            let exported_line = line.strip_prefix("export ");
+            if let Some(names) = exported_line.and_then(|list| list.strip_prefix("{ ")?.strip_suffix(" };")) {
                 exports.push(names.to_owned());
                 continue;
             }
-            let default = exported.and_then(|line| line.strip_prefix("default "));
-            let plain = default.or(exported).unwrap_or(line);
-            exports.extend(exported.and_then(|_| declared_name(plain)).map(|name| match default {
+            let default = exported_line.and_then(|line| line.strip_prefix("default "));
+            let plain = default.or(exported_line).unwrap_or(line);
+            exports.extend(exported_line.and_then(|_| declared_name(plain)).map(|name| match default {
                 Some(_) => format!("default: {name}"),
                 None => name.to_owned(),
             }));
@@ -229,7 +230,7 @@ mod tests {
             const $screens_people = (() => {\nconst { b } = $lib_b;\nfunction People() {}\nreturn { default: People };\n})();\n\
             export { $lib_b, $screens_people };\n";
         let german = "const $languages_de = (() => {\nconst t = { hi: \"Hallo\" };\nreturn { t };\n})();\nexport { $languages_de };\n";
-        let expected = [("languages/de.js", german), ("main.js", main), ("screens.js", screens)];
-        assert_eq!(bundles, expected.map(|(name, text)| (name, text.to_owned())).into());
+        let expected_bundles = [("languages/de.js", german), ("main.js", main), ("screens.js", screens)];
+        assert_eq!(bundles, expected_bundles.map(|(name, text)| (name, text.to_owned())).into());
     }
 }

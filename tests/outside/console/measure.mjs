@@ -1,4 +1,4 @@
-// Measures the console once, by hand: the time to the first list of 100,000 people, and the memory of the tail while
+// Measures the console once, by hand: the first paint, first rows and requests of screens with up to 100,000 people, and the memory of the tail while
 // 10,000 events come. Arguments: URL of a service, path of Chromium. CANDOR_URL and CANDOR_API_KEY are those of a service
 // without people; the key needs a high quota of writes.
 import { chromium } from "playwright-core";

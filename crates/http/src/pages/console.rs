@@ -49,9 +49,9 @@ impl Console {
         let hash: String =
             Fingerprint::from_body("", "", "", &whole).to_bytes()[..HASH_BYTES].iter().map(hexadecimal).collect();
         let folder = format!("/console/{ASSETS}{hash}/");
-        let vendored = files.keys().filter(|name| name.ends_with(".mjs"));
+        let vendored_names = files.keys().filter(|name| name.ends_with(".mjs"));
         let first: String =
-            vendored.map(|name| format!("<link rel=\"modulepreload\" href=\"{folder}{name}\">\n")).collect();
+            vendored_names.map(|name| format!("<link rel=\"modulepreload\" href=\"{folder}{name}\">\n")).collect();
         let page = PAGE
             .replace(&format!("{FIRST_VIEW}\n"), &first)
             .replace("href=\"style.css\"", &format!("href=\"{folder}style.css\""))
