@@ -207,4 +207,27 @@ mod tests {
         // The first view waits for the language, which would wait for the first view.
         assert!(!files["languages/de.js"].contains("from \"./main.js\""));
     }
+
+    #[test]
+    fn module_stands_behind_its_imports() {
+        for (name, text) in served_files().iter().filter(|(name, _)| name.ends_with(".js")) {
+            let mut known_modules = Vec::new();
+            let mut current_module = "";
+            for line in text.lines() {
+                if let Some((list, _)) = line.strip_prefix("import { $").and_then(|list| list.split_once(" }")) {
+                    known_modules.extend(list.split(", $"));
+                } else if let Some((module, _)) =
+                    line.strip_prefix("const $").and_then(|rest| rest.split_once(' '))
+                {
+                    current_module = module;
+                } else if line == "})();" {
+                    known_modules.push(current_module);
+                } else if let Some((_, module)) = line.strip_suffix(';').and_then(|line| line.split_once("} = $"))
+                {
+                    assert!(known_modules.contains(&module), "{name}: {current_module} imports {module}");
+                }
+            }
+            assert!(!known_modules.is_empty(), "{name}");
+        }
+    }
 }
