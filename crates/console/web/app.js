@@ -6,6 +6,7 @@ import { asApiError } from "./lib/data.js";
 import { fullName } from "./lib/format.js";
 import { forgetKept } from "./lib/kept.js";
 import { language, LANGUAGES, setLanguage } from "./lib/language.js";
+import { unreadCount } from "./lib/notices.js";
 import { forgetPeople, usePerson } from "./lib/people.js";
 import { href, isAt, useRoute } from "./lib/router.js";
 import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, signOut } from "./lib/session.js";
@@ -66,10 +67,13 @@ const isCurrent = (/** @type {Screen} */ screen) => {
 };
 
 /** @param {{ screen: Screen, onClick?: () => void }} p */
-const NavLink = ({ screen, onClick }) =>
-  html`<a href=${href(screen.path)} aria-current=${isCurrent(screen) ? "page" : null}
-  onClick=${onClick}><svg viewBox="0 0 20 20" aria-hidden="true"><path d=${screen.icon} /></svg>
-  <span>${t.screens[screen.name]}</span></a>`;
+function NavLink({ screen, onClick }) {
+  const unread = useStore(unreadCount);
+  const hasNumber = screen.name === "me" && unread && unread.count > 0;
+  return html`<a href=${href(screen.path)} aria-current=${isCurrent(screen) ? "page" : null} onClick=${onClick}
+    title=${hasNumber ? t.work.unread(unread.count, unread.isCut) : null}><svg viewBox="0 0 20 20" aria-hidden="true"><path d=${screen.icon} /></svg>
+    <span>${t.screens[screen.name]}</span>${hasNumber && html`<span class="badge info" aria-hidden="true">${unread.count}${unread.isCut && "+"}</span>`}</a>`;
+}
 
 /** @param {{ label: string, value: string, options: [string, string][], onChange: (word: any) => void }} p */
 const Choice = ({ label, value, options, onChange }) => html`<${Field} label=${label}>
@@ -222,7 +226,7 @@ export function App({ reason }) {
   const current = useStore(session);
   const end = useStore(ended);
   const owner = current ? `${current.me.organization_id} ${current.me.environment}` : "";
-  useLayoutEffect(() => (forgetPeople(), forgetKept()), [owner]);
+  useLayoutEffect(() => (forgetPeople(), forgetKept(), unreadCount.set(null)), [owner]);
   const isShut = !current || end === "refused";
   const waiting = useStore(commandLine);
   if (waiting) return html`<${CommandLineEntrance} waiting=${waiting} />`;

@@ -24,7 +24,7 @@ export const signIn = {
   addresses: "Addresses for the provider",
   addressesText: "Enter these addresses where the provider keeps the settings of its client, letter by letter.",
   addressesFirst: "Show the addresses first", noClient: "The client is missing", enterClient: "Enter the client",
-  noClientText: "Create a client for Candor at the provider with the addresses below, then enter its id and its secret here.",
+  noClientText: "Create a client for Candor at the provider with the addresses below, then enter its id and its secret here. Until then, the API shows `not-registered-yet` as the client id.",
   redirect: "Redirect URI", backchannel: "Back-channel logout URI", afterLogout: "Address after a sign-out",
   afterLogoutHint: "Also called post logout redirect URI.",
   domains: "E-mail domains", noDomains: "No domain is named.",

@@ -24,7 +24,8 @@ export const work = {
   custom: "Custom fields", customKey: "Name of a field", addCustom: "Add", noInvite: "Send no invitation", invite: "Send it at once",
   noBody: "This summary has no text yet.", cited: "What it cites", citesNothing: "It cites nothing.", cite: "Choose what it cites",
   versions: "Earlier versions", noVersions: "The text was not changed.", replacedBy: "replaced by", sentBack: "Sent back",
-  unread: (/** @type {number} */ count) => (count === 1 ? "1 new message" : `${count} new messages`),
+  unread: (/** @type {number} */ count, /** @type {boolean} */ isCut) => isCut ? `${count}+ new messages` : count === 1 ? "1 new message" : `${count} new messages`,
+  notices: "Notifications", noticesRead: (/** @type {number} */ count) => `The newest ${count} notifications are read. Older messages and reasons can wait for you, too.`,
   reply: "Answer the summary", answered: "The answer is stored", acknowledge: "Acknowledgement", acknowledged: "Acknowledged",
   notAcknowledged: "Not acknowledged",
   mine: {

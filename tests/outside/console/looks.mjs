@@ -6,6 +6,8 @@ import { HOSTILE, api } from "./service.mjs";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const WIDTHS = [390, 1280];
+/** Widths at which every word is whole and no table is wider than its frame: those between a phone and a desk, too. */
+const WORD_WIDTHS = [390, 800, 1024, 1200, 1280];
 const AXE = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 /** Name and address of each screen. */
@@ -54,6 +56,25 @@ export async function reachable(page, name, check) {
   check(small.length === 0, `${name}: too small for a thumb: ${small.join(" | ")}`);
 }
 
+/** No word of the console is split over two lines: the first and the last letter of each have the same line. Texts of people, ids and addresses may be split. */
+export async function whole(page, name, check) {
+  const split = await page.evaluate(() => {
+    const words = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const range = document.createRange();
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      if (!node.parentElement.checkVisibility() || node.parentElement.closest("code, pre, [dir=auto], .prose, .changes, option, .hidden")) continue;
+      for (const { 0: word, index } of node.data.matchAll(/(?<![\p{L}\p{N}@._/:-])\p{L}{2,24}(?![\p{L}\p{N}@_/:-]|\.\p{L})/gu)) {
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) words.push(word);
+      }
+    }
+    return words;
+  });
+  check(split.length === 0, `${name}: split words: ${split.slice(0, 5).join(", ")}`);
+}
+
 /** Texts of people are texts: nothing of them runs or becomes an element. */
 async function hostile(page, name, check) {
   const found = await page.evaluate(() => [document.title, document.querySelectorAll("main script, main img, main a[href^='javascript:' i]").length]);
@@ -87,8 +108,32 @@ export async function looks(scene) {
         await page.screenshot({ path: `${folder}/${name}.png` });
       }
     }
+    await roomy(page, screen, check);
   }
   await shown(page, origin, check);
+  await page.context().close();
+  await german(scene, all);
+}
+
+/** Everything has room at each width. */
+async function roomy(page, name, check) {
+  for (const width of WORD_WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    await fits(page, `${name}, ${width}`, check);
+    await whole(page, `${name}, ${width}`, check);
+  }
+}
+
+/** German words are longer: each screen has room for them, too. */
+async function german({ open, origin, check }, all) {
+  const page = await open({ locale: "de-DE" }, null);
+  await page.evaluate((key) => sessionStorage.setItem("candor-key", key), process.env.CANDOR_API_KEY);
+  for (const [screen, path] of all) {
+    await page.goto(`${origin}/console${path}`);
+    await page.locator("main h1").waitFor();
+    await settled(page).catch(() => check(false, `${screen}, German: still loading`));
+    await roomy(page, `${screen}, German`, check);
+  }
   await page.context().close();
 }
 

@@ -1,4 +1,4 @@
-// Measures the console once, by hand: the time to the first list of 100,000 people, and the memory of the tail while
+// Measures the console once, by hand: the first paint, first rows and requests of screens with up to 100,000 people, and the memory of the tail while
 // 10,000 events come. Arguments: URL of a service, path of Chromium. CANDOR_URL and CANDOR_API_KEY are those of a service
 // without people; the key needs a high quota of writes.
 import { chromium } from "playwright-core";
@@ -24,12 +24,26 @@ async function upload(rows) {
 const row = (at, title) => `p${at}@example.com,First${at},Last${at},${title}`;
 const rows = (from, to, title) => Array.from({ length: to - from }, (_, at) => row(from + at, title));
 
-/** Milliseconds from the start of a visit to the first row of people. */
-async function firstList(page) {
-  const start = performance.now();
-  await page.goto(`${origin}/console/people`);
-  await page.locator("tbody tr").first().waitFor();
-  return performance.now() - start;
+/** Address and first rows of the screens that are measured. */
+const SCREENS = { Today: ["", ".attention li, .card .empty"], People: ["/people", "tbody tr"] };
+
+/** Milliseconds from the start of a visit in a new browser context to the first paint and to the first row, and the requests of the screen. */
+async function visit(address, rows) {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.addInitScript(([key, selector]) => {
+    sessionStorage.setItem("candor-key", key);
+    const watch = (_, observer) => document.querySelector(selector) && (performance.mark("first-row"), observer.disconnect());
+    new MutationObserver(watch).observe(document, { subtree: true, childList: true });
+  }, [process.env.CANDOR_API_KEY, rows]);
+  let requests = 0;
+  page.on("request", (request) => (requests += request.url().includes("/v1/")));
+  await page.goto(`${origin}/console${address}`);
+  await page.locator(rows).first().waitFor();
+  await page.waitForLoadState("networkidle");
+  const [paint, row] = await page.evaluate(() => ["first-contentful-paint", "first-row"].map((name) => performance.getEntriesByName(name)[0].startTime));
+  await context.close();
+  return { paint, row, requests };
 }
 
 /** Bytes of the heap after a collection of garbage, in MB. */
@@ -48,9 +62,12 @@ const median = (values) => values.toSorted((one, other) => one - other)[Math.flo
 for (const count of [10, PEOPLE]) {
   const before = count === 10 ? 0 : 10;
   for (let from = before; from < count; from += ROWS) await upload(rows(from, Math.min(count, from + ROWS), "Clerk"));
-  const times = [];
-  for (let visit = 0; visit < VISITS; visit += 1) times.push(await firstList(page));
-  console.log(`first list of ${count} people: median ${median(times)} ms, slowest ${Math.max(...times).toFixed(0)} ms of ${VISITS} visits`);
+  for (const [name, [address, selector]] of Object.entries(SCREENS)) {
+    const visits = [];
+    for (let turn = 0; turn < VISITS; turn += 1) visits.push(await visit(address, selector));
+    const of = (member) => `median ${median(visits.map((one) => one[member]))} ms, slowest ${Math.max(...visits.map((one) => one[member])).toFixed(0)} ms`;
+    console.log(`${name} with ${count} people, ${VISITS} visits: first paint ${of("paint")}; first rows ${of("row")}; ${visits[0].requests} requests`);
+  }
 }
 await page.goto(`${origin}/console/events`);
 await page.locator("tbody tr").first().waitFor();

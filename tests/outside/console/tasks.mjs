@@ -10,7 +10,7 @@ import { colleague, frugal, mine, rights, team } from "./tasks_bound.mjs";
 import { draft, german, jump, keyboard, list, undo } from "./tasks_find.mjs";
 import { addresses, provider } from "./tasks_sign_in.mjs";
 import { about, sent, trail, unknown, who } from "./tasks_sent.mjs";
-import { filters, reasons, unread } from "./tasks_waits.mjs";
+import { filters, older, reasons, unread } from "./tasks_waits.mjs";
 import { approve, ask, delegate, find, hire, leave, left, many, observe, organization, plan, print, provide, resend, summarize, talk } from "./tasks_write.mjs";
 import { LIMIT_MS, eventually, heading, nav } from "./page.mjs";
 
@@ -339,4 +339,4 @@ async function stale(page, { origin, check }) {
 }
 
 export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
-  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, reasons, unread, filters, team, mine, colleague, rights, frugal, provider, addresses, person, refusals, agreed, returned, jump, keyboard, list, undo, german, draft];
+  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, reasons, unread, older, filters, team, mine, colleague, rights, frugal, provider, addresses, person, refusals, agreed, returned, jump, keyboard, list, undo, german, draft];

@@ -83,6 +83,8 @@ export async function addresses(page, { check, origin }) {
   await page.getByText(`${origin}/v1/sign-in/callback/${made.id}`, { exact: true }).waitFor();
   await page.getByRole("button", { name: "Copy Redirect URI" }).waitFor();
   check((await page.getByText(made.client_id, { exact: true }).count()) === 0, "a client that does not exist has an id");
+  await page.getByText("the API shows `not-registered-yet` as the client id").waitFor();
+  check(made.client_id === "not-registered-yet", `the API shows ${made.client_id}`);
   await accessible(page, "a provider without a client", check);
   await inGerman(page, () => page.getByRole("button", { name: "Client eintragen" }).waitFor());
   await page.getByRole("button", { name: "Enter the client" }).click();

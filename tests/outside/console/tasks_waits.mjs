@@ -96,6 +96,39 @@ export async function unread(_, scene) {
   await page.context().close();
 }
 
+/** A person with more notifications than a page sees that there are more, and reads on. The number beside My page says so, too. */
+export async function older(_, scene) {
+  const { data, origin, check } = scene;
+  const person = await someone("Lars", "Berg", { manager_id: data.ines.id });
+  const talks = [];
+  for (const title of ["The old one", "The busy one"]) talks.push(await api("POST", "/conversations", { title, participant_ids: [data.jonas.id, person.id] }));
+  const say = (talk, body) => api("POST", `/conversations/${talk.id}/messages`, { author_id: data.jonas.id, body });
+  await say(talks[0], "Are you there?");
+  for (let count = 1; count <= 100; count += 1) await say(talks[1], `Message ${count}`);
+  const page = await as(scene, person);
+  const number = page.getByRole("navigation", { name: "Screens" }).getByTitle(/new message/);
+  for (const address of ["/", "/me"]) {
+    await page.goto(`${origin}/console${address}`);
+    const list = page.locator(".attention");
+    await list.getByText("100+ new messages", { exact: true }).waitFor();
+    await number.getByText("100+", { exact: true }).waitFor();
+    check((await list.getByText("The old one").count()) === 0, "the first page has all notifications");
+    await accessible(page, `older notifications on ${address}`, check);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await fits(page, `older notifications on ${address}`, check);
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await button(page, "Show more: Notifications").click();
+    await list.getByRole("listitem").filter({ hasText: "The old one" }).getByText("1 new message", { exact: true }).waitFor();
+    await list.getByText("100 new messages", { exact: true }).waitFor();
+    await number.getByText("101", { exact: true }).waitFor();
+    check((await button(page, "Show more: Notifications").count()) === 0, "there is more than all");
+  }
+  await page.goto(`${origin}/console/me?view=conversations`);
+  await page.getByText("100+ new messages", { exact: true }).waitFor();
+  await inGerman(page, () => page.getByText("100+ neue Nachrichten", { exact: true }).waitFor());
+  await page.context().close();
+}
+
 /** Finds the rest of the filters behind a button, in both languages; one that is set stays in sight. */
 export async function filters(_, { open, origin, check }) {
   for (const [locale, more, fewer, name] of [["en-GB", "More filters", "Fewer filters", "Confidence"], ["de-DE", "Weitere Filter", "Weniger Filter", "Zuversicht"]]) {

@@ -24,7 +24,7 @@ export const signIn = {
   addresses: "Adressen für den Anbieter",
   addressesText: "Tragen Sie diese Adressen dort ein, wo der Anbieter die Einstellungen seines Clients hat, Zeichen für Zeichen.",
   addressesFirst: "Zuerst die Adressen zeigen", noClient: "Der Client fehlt", enterClient: "Client eintragen",
-  noClientText: "Legen Sie beim Anbieter einen Client für Candor mit den Adressen unten an, und tragen Sie dann hier seine Id und sein Secret ein.",
+  noClientText: "Legen Sie beim Anbieter einen Client für Candor mit den Adressen unten an, und tragen Sie dann hier seine Id und sein Secret ein. Bis dahin zeigt die API `not-registered-yet` als Client-Id.",
   redirect: "Redirect URI", backchannel: "Back-channel logout URI", afterLogout: "Adresse nach einer Abmeldung",
   afterLogoutHint: "Heißt auch post logout redirect URI.",
   domains: "E-Mail-Domains", noDomains: "Keine Domain ist genannt.",

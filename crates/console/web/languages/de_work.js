@@ -27,7 +27,8 @@ export const work = {
   custom: "Eigene Felder", customKey: "Name eines Felds", addCustom: "Hinzufügen", noInvite: "Keine Einladung senden", invite: "Sofort senden",
   noBody: "Diese Zusammenfassung hat noch keinen Text.", cited: "Was sie anführt", citesNothing: "Sie führt nichts an.", cite: "Wählen, was sie anführt",
   versions: "Frühere Fassungen", noVersions: "Der Text wurde nicht geändert.", replacedBy: "ersetzt von", sentBack: "Zurückgegeben",
-  unread: (/** @type {number} */ count) => (count === 1 ? "1 neue Nachricht" : `${count} neue Nachrichten`),
+  unread: (/** @type {number} */ count, /** @type {boolean} */ isCut) => isCut ? `${count}+ neue Nachrichten` : count === 1 ? "1 neue Nachricht" : `${count} neue Nachrichten`,
+  notices: "Benachrichtigungen", noticesRead: (/** @type {number} */ count) => `Die neuesten ${count} Benachrichtigungen sind gelesen. Auch ältere Nachrichten und Gründe können auf Sie warten.`,
   reply: "Auf die Zusammenfassung antworten", answered: "Die Antwort ist gespeichert", acknowledge: "Kenntnisnahme", acknowledged: "Zur Kenntnis genommen",
   notAcknowledged: "Nicht zur Kenntnis genommen",
   mine: {

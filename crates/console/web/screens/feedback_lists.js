@@ -5,7 +5,7 @@ import { BulkBar, useBulk } from "../lib/bulk.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName } from "../lib/format.js";
-import { markRead, unreadMessages, useNotices } from "../lib/notices.js";
+import { markRead, Older, unreadMessages, useNotices } from "../lib/notices.js";
 import { Person, PersonFilter, PersonName } from "../lib/people.js";
 import { href, setQuery, useRoute } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
@@ -235,12 +235,12 @@ export function Conversations() {
     <ul class="list">
       ${rows.map((one) =>
         html`<li key=${one.id} class="entry"><div class="entry-head"><strong><a href=${href(path, { ...query, talk: one.id })} dir="auto">${one.title}</a></strong>
-          ${unread.has(one.id) && html`<${Badge} tone="info">${t.work.unread(unread.get(one.id)?.length ?? 0)}</${Badge}>`}
+          ${unread.has(one.id) && html`<${Badge} tone="info">${t.work.unread(unread.get(one.id)?.length ?? 0, notices.hasMore)}</${Badge}>`}
           <span class="muted time"><${Time} at=${one.last_message_at} none=${t.never} /></span></div>
       <div class="entry-head muted">
         ${one.participant_ids.map((/** @type {string} */ id) => html`<${Person} key=${id} id=${id} />`)}</div>
       <div class="actions"><${Button} aria-label=${`${t.feedback.read}: ${one.title}`}
-        onClick=${() => setQuery({ talk: one.id })}>${t.feedback.read}</${Button}></div></li>`)}</ul>`}</${Shown}>
+        onClick=${() => setQuery({ talk: one.id })}>${t.feedback.read}</${Button}></div></li>`)}</ul>`}</${Shown}><${Older} of=${notices} />
     ${open && html`<${Messages} key=${open.id} conversation=${open} unread=${unread.get(open.id)} onRead=${notices.reload} onClose=${() => setQuery({ talk: null })} />`}`;
 }
 

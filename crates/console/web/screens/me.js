@@ -5,7 +5,7 @@ import { request } from "../lib/api.js";
 import { useList } from "../lib/data.js";
 import { date, relative, short } from "../lib/format.js";
 import { filled, Form } from "../lib/form.js";
-import { titleOf, unreadMessages, useNotices, useSentBack } from "../lib/notices.js";
+import { Older, titleOf, unreadMessages, useNotices, useSentBack } from "../lib/notices.js";
 import { Person, usePerson } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
@@ -53,11 +53,11 @@ function Overview({ me }) {
   const due = (objectives.rows ?? []).filter(isOverdue);
   const waiting = [assignments, summaries, notices, ...returns];
   const reads = [observations, objectives, ...waiting];
-  const isRead = [...waiting, objectives].every((one) => !one.isLoading || one.error || ("rows" in one ? one.rows : one.data));
+  const isRead = [...waiting, objectives].every((one) => !one.isLoading || one.error || one.rows);
   const waits = html`
     ${returned.map((one) => html`<li key=${one.id}><${Badge} tone="warn">${t.work.sentBack}</${Badge}>
       <div class="grow"><a href=${one.to} dir="auto">${one.title}</a><${Prose}>${one.reason}</${Prose}></div></li>`)}
-    ${messages.map(([id, [newest, ...older]]) => newest && html`<li key=${id}><${Badge} tone="info">${t.work.unread(older.length + 1)}</${Badge}>
+    ${messages.map(([id, [newest, ...older]]) => newest && html`<li key=${id}><${Badge} tone="info">${t.work.unread(older.length + 1, notices.hasMore)}</${Badge}>
       <span class="grow"><a href=${href("/me", { view: "conversations", talk: id })} dir="auto">${titleOf(newest)}</a></span>
       <span class="muted"><${Time} at=${newest.created_at} /></span></li>`)}
     ${asked.map((one) => html`<li key=${one.id}><${Badge} tone="warn">${t.work.mine.assignment}</${Badge}>
@@ -71,7 +71,8 @@ function Overview({ me }) {
       ${mayCheckIn(one) && html`<${Button} aria-label=${`${t.progress.checkIn}: ${one.title}`} onClick=${() => setChecked(one)}>${t.progress.checkIn}</${Button}>`}</li>`)}`;
   return html`<${Card} title=${t.work.mine.waits}>
       ${returned.length + messages.length + asked.length + unread.length + due.length > 0 ? html`<ul class="attention">${waits}</ul>`
-        : isRead && reads.every((one) => !one.error) ? html`<p class="muted">${t.work.mine.nothing}.</p>` : null}
+        : isRead && !notices.hasMore && reads.every((one) => !one.error) ? html`<p class="muted">${t.work.mine.nothing}.</p>` : null}
+      <${Older} of=${notices} />
       ${waiting.filter((one) => one.error).map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}</${Card}>
     <div class="grid2">
       ${can("objectives:read") && html`<${Card} title=${t.feedback.objectives}

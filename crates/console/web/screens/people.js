@@ -74,7 +74,7 @@ function List() {
     { name: "manager", label: t.people.manager, cell: (/** @type {Employee} */ one) => one.manager
       ? html`<a href=${href(`/people/${one.manager.id}`)} dir="auto">${fullName(one.manager)}</a>`
       : html`<${Person} id=${one.manager_id} />` },
-    { name: "role", label: t.people.role, cell: (/** @type {Employee} */ one) => t.words[one.role] ?? one.role },
+    { name: "role", label: t.people.role, cell: (/** @type {Employee} */ one) => html`<span class="word">${t.words[one.role] ?? one.role}</span>` },
     { name: "state", label: t.state,
       cell: (/** @type {Employee} */ one) => html`<${Status} word=${one.status} />
         ${one.deactivated_at && html`<span class="cell-note"><${Time} at=${one.deactivated_at} /></span>`}` },

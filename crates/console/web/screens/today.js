@@ -6,7 +6,7 @@ import { Bars, Meter } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
 import { barsOf, total, useStats } from "../lib/deliveries.js";
 import { date, duration, fullName, hour, number, percent, short, words } from "../lib/format.js";
-import { titleOf, unreadMessages, useNotices, useSentBack } from "../lib/notices.js";
+import { Older, titleOf, unreadMessages, useNotices, useSentBack } from "../lib/notices.js";
 import { href } from "../lib/router.js";
 import { can, isBound, isOperator, isSession, session } from "../lib/session.js";
 import { Badge, Card, Empty, Figure, Page, Problem, Shown, Skeleton, Time } from "../lib/ui.js";
@@ -52,7 +52,7 @@ export default function Today() {
     collect({ webhooks: webhooks.rows, keys: keys.rows, connectors: connectors.rows,
       objectives: [...(objectives.data?.data ?? []), ...(shared.data?.data ?? [])],
       quiet: [...(quiet.data?.data ?? []), ...(quietShared.data?.data ?? [])],
-    summaries: summaries.data?.data, assignments: assignments.data?.data, messages: unreadMessages(notices.newest), returned });
+    summaries: summaries.data?.data, assignments: assignments.data?.data, messages: unreadMessages(notices.newest), isCut: notices.hasMore, returned });
   const isLoading = reads.some((one) => one.isLoading && !("rows" in one ? one.rows : one.data) && !one.error);
   const isFailed = reads.some((one) => one.error);
   const isCut = reads.some((one) => ("rows" in one ? one.hasMore : one.data?.has_more));
@@ -71,8 +71,9 @@ export default function Today() {
       <${Card} title=${t.today.attention}>
         ${matters.length > 0 ? html`<${Matters} matters=${matters} isCut=${isCut} />` : isLoading
           ? html`<${Skeleton} rows=${3} />`
-          : isFailed ? html`<p class="muted">${calm.join(" ")}</p>`
+          : isFailed || notices.hasMore ? html`<p class="muted">${calm.join(" ")}</p>`
           : html`<${Empty} title=${calm.length > 0 ? t.today.calm : t.today.unseen} text=${calm.join(" ")} />`}
+        <${Older} of=${notices} />
         ${reads.filter((one) => one.error)
           .map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}
       </${Card}>
@@ -142,10 +143,10 @@ function Deliveries({ webhooks, stats, sum, beside }) {
  * Everything that waits for a person, the urgent first.
  * @param {{ webhooks?: Webhook[] | null, keys?: ApiKey[] | null, connectors?: Connector[] | null,
  *   objectives?: Objective[], quiet?: Objective[], summaries?: Summary[], assignments?: Assignment[],
- *   messages: ReturnType<typeof unreadMessages>, returned: ReturnType<typeof useSentBack>["returned"] }} of
+ *   messages: ReturnType<typeof unreadMessages>, isCut: boolean, returned: ReturnType<typeof useSentBack>["returned"] }} of
  * @returns {Matter[]}
  */
-function collect({ webhooks, keys, connectors, objectives, quiet, summaries, assignments, messages, returned }) {
+function collect({ webhooks, keys, connectors, objectives, quiet, summaries, assignments, messages, isCut, returned }) {
   const now = Date.now();
   const today = new Date(now).toISOString().slice(0, 10);
   /** @type {Matter[]} */
@@ -197,7 +198,7 @@ function collect({ webhooks, keys, connectors, objectives, quiet, summaries, ass
       to: href("/feedback", { view: "assignments" }) });
   }
   for (const [id, [newest, ...older]] of messages) {
-    if (newest) matters.push({ key: id, tone: "info", kind: t.work.unread(older.length + 1), text: titleOf(newest),
+    if (newest) matters.push({ key: id, tone: "info", kind: t.work.unread(older.length + 1, isCut), text: titleOf(newest),
       note: html`<${Time} at=${newest.created_at} />`, to: href("/me", { view: "conversations", talk: id }) });
   }
   for (const one of quiet ?? []) {

@@ -27,7 +27,7 @@ async fn console_page_names_only_immutable_files_of_its_origin() {
     assert!(!policy.contains("unsafe") && page.header("set-cookie").is_none(), "{policy}");
     let text = page.text();
     let links: Vec<&str> = text.split('"').filter(|part| part.starts_with("/console/")).collect();
-    assert!(links.len() > 20 && !text.contains("://"), "{text}");
+    assert!(links.len() >= 5 && !text.contains("://"), "{text}");
     for link in links {
         let file = world.bare("GET", link).send().await;
         assert_eq!((file.status, file.header("content-security-policy")), (200, Some(policy.as_str())), "{link}");
