@@ -1,0 +1,16 @@
+//! `cargo xtask peers`: measures the service beside other servers with the same rows and requests.
+
+use crate::bench::build_service;
+use crate::packages;
+use crate::process::{Outcome, cargo, program, run as run_program};
+
+const FOLDER: &str = "xtask/peers";
+
+pub(crate) fn run(arguments: &[String]) -> Outcome {
+    let target = build_service()?;
+    run_program(&mut cargo(&["build", "--quiet", "--release", "--package", "candor-test-load"]))?;
+    let python = packages::python(&target, FOLDER)?.join("bin/python");
+    let mut peers = program(python, &[&format!("{FOLDER}/peers.py"), "--release"]);
+    peers.env("PYTHONDONTWRITEBYTECODE", "1");
+    run_program(peers.arg(target.join("release")).args(arguments))
+}
