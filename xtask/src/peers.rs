@@ -14,3 +14,16 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
     peers.env("PYTHONDONTWRITEBYTECODE", "1");
     run_program(peers.arg(target.join("release")).args(arguments))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::deploy::tools::find_installed;
+
+    #[test]
+    fn documents_state_the_stored_figures() {
+        if find_installed("python3").is_some() {
+            run_program(&mut program("python3", &[&format!("{FOLDER}/report.py"), "--check"])).unwrap();
+        }
+    }
+}
