@@ -1,13 +1,19 @@
 //! `cargo xtask bench`: builds the service as for a release, and measures it.
 
+use crate::footprint::build_release;
 use crate::process::{Outcome, cargo, root, run as run_program};
 use crate::workspace::Workspace;
+use std::path::PathBuf;
+
+/// Builds the binary of a release: alone and with the features of the packages. Returns the target folder.
+pub(crate) fn build_service() -> Outcome<PathBuf> {
+    let target = Workspace::load()?.target_directory;
+    build_release(&target)?;
+    Ok(target)
+}
 
 pub(crate) fn run(arguments: &[String]) -> Outcome {
-    // Built alone and with the features of the packages, so that the measured binary is that of a release.
-    let build_arguments = ["--package", "candor-app", "--bin", "candor", "--features", "otlp"];
-    run_program(cargo(&["build", "--quiet", "--release"]).args(build_arguments))?;
-    let target = Workspace::load()?.target_directory;
+    let target = build_service()?;
     let mut bench = cargo(&["run", "--quiet", "--release", "--package", "candor-bench", "--"]);
     bench
         .arg("--binary")

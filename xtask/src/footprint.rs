@@ -108,7 +108,7 @@ fn cold_build() -> Outcome<Vec<Figure>> {
     figures
 }
 
-fn build_release(target: &Path) -> Outcome {
+pub(crate) fn build_release(target: &Path) -> Outcome {
     let mut build = cargo(&["build", "--quiet", "--locked", "--release", "--target-dir"]);
     run_program(build.arg(target).args(SHIPPED))
 }

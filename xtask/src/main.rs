@@ -16,6 +16,7 @@ mod openapi;
 mod outside;
 mod package;
 mod packages;
+mod peers;
 mod postgres;
 mod process;
 mod service;
@@ -33,7 +34,7 @@ use std::process::ExitCode;
 /// Name and function. `usage.txt` describes the commands.
 type Command = (&'static str, fn(&[String]) -> Outcome);
 
-const COMMANDS: [Command; 24] = [
+const COMMANDS: [Command; 25] = [
     ("test", test::run),
     ("cluster", cluster::run),
     ("standalone", |_| standalone::run()),
@@ -52,6 +53,7 @@ const COMMANDS: [Command; 24] = [
     ("console", |_| outside::CONSOLE.run()),
     ("simulate", simulate::run),
     ("bench", bench::run),
+    ("peers", peers::run),
     ("footprint", footprint::run),
     ("deploy", |_| deploy::run()),
     ("package", package::run),

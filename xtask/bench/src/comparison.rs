@@ -3,9 +3,9 @@
 //! the median of the rounds' ratios.
 
 use crate::Result;
-use crate::burst::Sample;
 use crate::report::{Limit, Line, per_second};
 use crate::store::Store;
+use candor_test_load::Sample;
 use std::time::Duration;
 
 /// Length of the turns before the first round.

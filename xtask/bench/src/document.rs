@@ -14,12 +14,17 @@ use std::thread::available_parallelism;
 
 const TEMPLATE: &str = include_str!("../performance.md.jinja");
 
-/// Writes the document. The document names the current commit of the repository that contains `path`.
+/// Heading of the last section, which `cargo xtask peers` writes.
+const PEERS: &str = "\n## Beside other servers\n";
+
+/// Writes the document, and keeps its last section. The document names the current commit of the repository that contains `path`.
 pub(crate) fn write(path: &Path, options: &Options, lines: &[Line], postgres: &str) -> Result {
     let folder = path.parent().ok_or("the document is in no folder")?;
     let commit = output(Command::new("git").args(["rev-parse", "--short=12", "HEAD"]).current_dir(folder))?;
     let date = output(Command::new("date").args(["-u", "+%F"]))?;
-    fs::write(path, text(options, lines, [&commit, &date], &machine(postgres))?)?;
+    let old = fs::read_to_string(path)?;
+    let last_section = old.find(PEERS).map_or("", |start| &old[start..]);
+    fs::write(path, text(options, lines, [&commit, &date], &machine(postgres))? + last_section)?;
     println!("The document is written.");
     Ok(())
 }

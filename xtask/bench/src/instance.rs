@@ -2,7 +2,6 @@
 
 use crate::Result;
 use crate::api::Api;
-use crate::burst::{Shape, burst};
 use crate::comparison::Contender;
 use crate::cost::{self, Processes};
 use crate::data::{self, Size};
@@ -12,6 +11,7 @@ use crate::service::{Account, Candor, Service};
 use crate::store::Store;
 use crate::traffic::{OBSERVATIONS, Traffic};
 use candor_domain::id::{AttributeId, OrganizationId};
+use candor_test_load::{Shape, burst};
 use std::path::Path;
 
 #[derive(Debug)]

@@ -5,19 +5,16 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "people and CI read what this prints")]
 
 mod api;
-mod burst;
 mod comparison;
 mod cost;
 mod data;
 mod data_set;
 mod database;
 mod document;
-mod http;
 mod instance;
 mod measures;
 mod options;
 mod pgbench;
-mod random;
 mod receiver;
 mod report;
 mod scratch;
@@ -31,12 +28,10 @@ use options::Options;
 use pgbench::Postgres;
 use report::Line;
 use scratch::Scratch;
-use std::error::Error;
 use std::process::ExitCode;
 use store::Store;
 
-/// Result whose error is a text for the person at the terminal.
-pub(crate) type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+pub(crate) use candor_test_load::Result;
 
 fn main() -> ExitCode {
     match run(&Options::parse()) {

@@ -1,10 +1,10 @@
 //! A PostgreSQL server, and its own load generator running the statements that the store sends.
 
 use crate::Result;
-use crate::burst::Sample;
 use crate::comparison::Contender;
 use crate::cost::{self, Processes};
 use crate::database::Database;
+use candor_test_load::Sample;
 use candor_test_postgres::Cluster;
 use std::fs;
 use std::path::{Path, PathBuf};

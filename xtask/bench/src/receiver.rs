@@ -1,7 +1,7 @@
 //! A receiver of webhooks on this machine. It answers at once and records arrivals.
 
 use crate::Result;
-use crate::http::{content_length, head_end};
+use candor_test_load::{content_length, head_end};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;

@@ -2,11 +2,11 @@
 
 use crate::api::Person;
 use crate::data::{self, Size};
-use crate::random::Random;
 use candor_domain::id::{AttributeId, EmployeeId};
 use candor_domain::observation;
 use candor_domain::page::{Key, Position, cursor};
 use candor_domain::params::Params;
+use candor_test_load::{Random, WriteRequest};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::io::Write;
@@ -18,30 +18,31 @@ pub(crate) const OBSERVATIONS: &str = "/v1/observations";
 const CURSORS: u32 = 2_000;
 const TEXT_CHARS: usize = 400;
 /// Function that appends one whole request.
-type WriteRequest = dyn Fn(&mut Random, &mut Vec<u8>);
+type WriteTraffic = dyn Fn(&mut Random, &mut Vec<u8>);
 
 /// Requests of one kind, as a function of random numbers.
 #[derive(Clone)]
 pub(crate) struct Traffic {
     /// Accepted statuses; `None` accepts refusals as well.
     accepted: Option<std::ops::Range<u16>>,
-    write: Rc<WriteRequest>,
+    write: Rc<WriteTraffic>,
 }
 
 const SUCCESS: std::ops::Range<u16> = 200..300;
 
-impl Traffic {
-    fn new(write: impl Fn(&mut Random, &mut Vec<u8>) + 'static) -> Self {
-        Self { accepted: Some(SUCCESS), write: Rc::new(write) }
-    }
-
-    /// Appends one whole request.
-    pub(crate) fn write(&self, random: &mut Random, out: &mut Vec<u8>) {
+impl WriteRequest for Traffic {
+    fn write(&self, random: &mut Random, out: &mut Vec<u8>) {
         (self.write)(random, out);
     }
 
-    pub(crate) fn accepts(&self, status: u16) -> bool {
+    fn accepts(&self, status: u16) -> bool {
         self.accepted.as_ref().is_none_or(|accepted| accepted.contains(&status))
+    }
+}
+
+impl Traffic {
+    fn new(write: impl Fn(&mut Random, &mut Vec<u8>) + 'static) -> Self {
+        Self { accepted: Some(SUCCESS), write: Rc::new(write) }
     }
 
     /// Allows the service to refuse the requests.
@@ -74,7 +75,7 @@ impl Traffic {
         let key = key.to_owned();
         // Writing to a vector cannot fail.
         Self::new(move |random, out| {
-            let (line, body, once) = (line(random), body(random).to_string(), random.next());
+            let (line, body, once) = (line(random), body(random).to_string(), random.draw());
             let _ = write!(out, "{line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n");
             if line.starts_with("POST") {
                 let _ = write!(out, "Idempotency-Key: bench-{once:016x}\r\n");
@@ -176,7 +177,7 @@ impl Traffic {
             move |random| {
                 format!("PATCH /v1/employees/{}", data::person(random.number(size.people / 2, size.people)))
             },
-            |random| json!({"first_name": format!("Name {:x}", random.next())}),
+            |random| json!({"first_name": format!("Name {:x}", random.draw())}),
         )
     }
 

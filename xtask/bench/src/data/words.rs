@@ -4,8 +4,8 @@
 use super::{DAYS, FIRST_DAY, MILLIS_PER_DAY, Series, person};
 use crate::Result;
 use crate::database::Database;
-use crate::random::Random;
 use crate::service::wait_until;
+use candor_test_load::Random;
 use std::time::Duration;
 
 const WORDS_PER_TEXT: usize = 60;
@@ -45,7 +45,7 @@ impl Vocabulary {
 
     fn any(&self, random: &mut Random) -> &str {
         let all = self.sums[self.sums.len() - 1];
-        let target = random.next() as f64 / u64::MAX as f64 * all;
+        let target = random.draw() as f64 / u64::MAX as f64 * all;
         let place = self.sums.partition_point(|sum| *sum < target);
         &self.words[place.min(self.words.len() - 1)]
     }
@@ -61,7 +61,7 @@ fn word(number: u32) -> String {
     const FIRST: &[u8] = b"bdfgklmnprstvz";
     const SECOND: &[u8] = b"aeiou";
     // Two random digits before the number itself: words of similar frequency start differently.
-    let mut rest = Random::from_seed(u64::from(number)).next() % 4_900 + 4_900 * u64::from(number + 1);
+    let mut rest = Random::from_seed(u64::from(number)).draw() % 4_900 + 4_900 * u64::from(number + 1);
     let mut text = String::new();
     while rest > 0 {
         text.push(char::from(FIRST[(rest % 14) as usize]));

@@ -20,7 +20,6 @@ pub(crate) use writes::RETRIED;
 
 use crate::Result;
 use crate::api::{Api, Person};
-use crate::burst::{Sample, Shape, burst, run_beside};
 use crate::comparison::{Comparison, Contender, median_of};
 use crate::data_set::{CLIENTS, DataSet};
 use crate::database::Database;
@@ -31,6 +30,7 @@ use crate::report::{Limit, Line, group_thousands, per_second};
 use crate::service::{MEGABYTE, wait};
 use crate::store::Store;
 use crate::traffic::{OBSERVATIONS, Traffic};
+use candor_test_load::{Sample, Shape, burst, run_beside};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

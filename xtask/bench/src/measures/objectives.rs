@@ -3,6 +3,7 @@
 use super::*;
 use crate::data;
 use candor_domain::id::EmployeeId;
+use candor_test_load::Random;
 
 /// Number of objectives of an owner whose page is read.
 const PAGE: u32 = 50;
@@ -33,7 +34,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
 
     let checks = objectives.iter().map(|objective| {
         let (path, id) = (check_ins(objective), objective["key_results"][0]["id"].clone());
-        let body = move |random: &mut crate::random::Random| {
+        let body = move |random: &mut Random| {
             let current = f64::from(random.number(600, 1_800)) / 10.0;
             json!({"confidence": "at_risk", "key_results": [{"id": id, "current": current}]})
         };
@@ -44,7 +45,7 @@ pub(super) fn run(data: &DataSet<'_>, instance: &Instance) -> Result<Vec<Line>> 
         Traffic::with_body(
             &api.key,
             move |_| line.clone(),
-            |random| json!({"title": format!("{:x}", random.next())}),
+            |random| json!({"title": format!("{:x}", random.draw())}),
         )
     });
     let contenders =

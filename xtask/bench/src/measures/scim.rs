@@ -1,8 +1,8 @@
 //! Requests of an identity provider over SCIM against those of the API with the same values.
 
 use super::*;
-use crate::random::Random;
 use candor_domain::id::EmployeeId;
+use candor_test_load::Random;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -84,7 +84,7 @@ fn employee(number: u32) -> Value {
 }
 
 fn name(random: &mut Random) -> String {
-    format!("Name {:x}", random.next())
+    format!("Name {:x}", random.draw())
 }
 
 /// Returns a function for the method and path of a PATCH. Each call picks any of these people.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::data::words::{Vocabulary, load};
-use crate::random::Random;
+use candor_test_load::Random;
 
 /// Number of concurrent clients. Each search is so long that few clients keep the machine busy.
 const SEARCHERS: usize = 4;

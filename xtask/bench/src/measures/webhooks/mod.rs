@@ -4,9 +4,8 @@ mod queue;
 mod sender;
 
 use super::*;
-use crate::http::Connection;
-use crate::random::Random;
 use crate::service::wait_until;
+use candor_test_load::{Connection, Random, WriteRequest};
 use queue::{DeliveryQueue, PATIENCE, Subscription};
 use sender::{Post, SenderAlone};
 use std::collections::HashMap;

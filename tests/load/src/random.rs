@@ -5,24 +5,27 @@ use rand_xoshiro::rand_core::{RngCore, SeedableRng};
 
 /// A stream of pseudo-random numbers.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(SplitMix64);
+pub struct Random(SplitMix64);
 
 impl Random {
-    pub(crate) fn from_seed(seed: u64) -> Self {
+    /// Creates the stream of a seed.
+    #[must_use]
+    pub fn from_seed(seed: u64) -> Self {
         Self(SplitMix64::seed_from_u64(seed))
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// Draws the next number.
+    pub fn draw(&mut self) -> u64 {
         self.0.next_u64()
     }
 
     /// Returns any of the values.
-    pub(crate) fn pick<'a, T>(&mut self, values: &'a [T]) -> &'a T {
+    pub fn pick<'a, T>(&mut self, values: &'a [T]) -> &'a T {
         &values[self.number(0, u32::try_from(values.len()).unwrap_or(u32::MAX)) as usize]
     }
 
     /// Returns a number from `from` up to and without `to`.
-    pub(crate) fn number(&mut self, from: u32, to: u32) -> u32 {
-        from + (self.next() % (to - from) as u64) as u32
+    pub fn number(&mut self, from: u32, to: u32) -> u32 {
+        from + (self.draw() % (to - from) as u64) as u32
     }
 }

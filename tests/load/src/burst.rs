@@ -1,15 +1,26 @@
 //! Requests on many connections for a few seconds, with their latencies.
 
-use crate::Result;
 use crate::http::Connection;
 use crate::random::Random;
-use crate::traffic::Traffic;
+use std::error::Error;
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 use tokio::runtime::Builder;
 use tokio::task::{JoinSet, LocalSet};
 use tokio::time::timeout;
+
+/// Result whose error is a text for the person at the terminal.
+pub type Result<T = ()> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Writer of the requests of a load. Each connection has a clone.
+pub trait WriteRequest: Clone + 'static {
+    /// Appends one whole request.
+    fn write(&self, random: &mut Random, out: &mut Vec<u8>);
+
+    /// Returns `true` if a response with this status does not end the load.
+    fn accepts(&self, status: u16) -> bool;
+}
 
 /// Time after the end of a burst within which all answers must arrive.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -18,54 +29,61 @@ const MAX_REQUESTS: usize = 5_000_000;
 
 /// Connections, duration and size of a burst.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Shape {
-    pub(crate) connections: usize,
-    pub(crate) time: Duration,
+pub struct Shape {
+    /// Number of connections, each with one request at a time.
+    pub connections: usize,
+    /// Duration of the burst.
+    pub time: Duration,
     /// Upper bound for the requests of all connections together.
-    pub(crate) requests: usize,
-    pub(crate) seed: u64,
+    pub requests: usize,
+    /// Seed of the random numbers of all connections.
+    pub seed: u64,
 }
 
 impl Shape {
     /// Returns a burst of as many requests as the time allows.
-    pub(crate) const fn for_time(connections: usize, time: Duration, seed: u64) -> Self {
+    pub const fn for_time(connections: usize, time: Duration, seed: u64) -> Self {
         Self { connections, time, requests: MAX_REQUESTS, seed }
     }
 
     /// Returns a burst of a number of requests on one connection, sent within 15 minutes at most.
-    pub(crate) const fn for_requests(requests: usize, seed: u64) -> Self {
+    pub const fn for_requests(requests: usize, seed: u64) -> Self {
         Self { connections: 1, time: Duration::from_secs(900), requests, seed }
     }
 }
 
 /// Result of a burst.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Sample {
+pub struct Sample {
     /// Responses per second of all connections.
-    pub(crate) rate: f64,
+    pub rate: f64,
     /// Latencies in microseconds, ascending. Empty if only the rate is known.
-    pub(crate) micros: Vec<u32>,
+    pub micros: Vec<u32>,
     /// Microseconds of processor time for each request, if they were measured.
-    pub(crate) cost: Option<f64>,
+    pub cost: Option<f64>,
 }
 
 impl Sample {
-    pub(crate) const fn from_rate(rate: f64) -> Self {
+    /// Creates a sample without latencies.
+    #[must_use]
+    pub const fn from_rate(rate: f64) -> Self {
         Self { rate, micros: vec![], cost: None }
     }
 
-    pub(crate) fn new(mut micros: Vec<u32>, time: Duration) -> Self {
+    /// Creates the sample of requests with these latencies in microseconds, answered within this time.
+    #[must_use]
+    pub fn new(mut micros: Vec<u32>, time: Duration) -> Self {
         micros.sort_unstable();
         Self { rate: micros.len() as f64 / time.as_secs_f64(), micros, cost: None }
     }
 
     /// Adds the processor time of the requests.
-    pub(crate) fn with_cost(self, time: Duration, requests: f64) -> Self {
+    pub fn with_cost(self, time: Duration, requests: f64) -> Self {
         Self { cost: Some(time.as_secs_f64() * 1e6 / requests), ..self }
     }
 
     /// Returns the milliseconds within which this fraction of the requests was answered.
-    pub(crate) fn millis_within(&self, part: f64) -> f64 {
+    pub fn millis_within(&self, part: f64) -> f64 {
         let last = self.micros.len().saturating_sub(1);
         let index = (last as f64 * part).round() as usize;
         self.micros.get(index).map_or(f64::NAN, |micros| f64::from(*micros) / 1000.0)
@@ -73,7 +91,11 @@ impl Sample {
 }
 
 /// Sends one burst to a service on this machine.
-pub(crate) fn burst(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Result<Sample> {
+///
+/// # Errors
+///
+/// If the service does not answer, or answers with a status that the traffic does not accept.
+pub fn burst(address: SocketAddr, traffic: &impl WriteRequest, shape: Shape) -> Result<Sample> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let tasks = LocalSet::new();
     let result =
@@ -81,7 +103,7 @@ pub(crate) fn burst(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Res
     runtime.block_on(result).map_err(|_| "the service stopped answering")?
 }
 
-async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Result<Sample> {
+async fn send_all(address: SocketAddr, traffic: &impl WriteRequest, shape: Shape) -> Result<Sample> {
     let mut connections = Vec::with_capacity(shape.connections);
     for _ in 0..shape.connections {
         connections.push(Connection::open(address).await?);
@@ -103,9 +125,13 @@ async fn send_all(address: SocketAddr, traffic: &Traffic, shape: Shape) -> Resul
 
 /// Sends requests one after the other while `work` runs on another thread. Returns the result of `work`, and the
 /// latencies of the requests.
-pub(crate) fn run_beside<T: Send>(
+///
+/// # Errors
+///
+/// That of `work`, or if the service does not answer as the traffic accepts.
+pub fn run_beside<T: Send>(
     address: SocketAddr,
-    traffic: &Traffic,
+    traffic: &impl WriteRequest,
     seed: u64,
     work: impl FnOnce() -> Result<T> + Send,
 ) -> Result<(T, Sample)> {
@@ -124,7 +150,7 @@ pub(crate) fn run_beside<T: Send>(
 /// Sends the requests of one connection. Returns their latencies in microseconds.
 async fn send(
     mut connection: Connection,
-    traffic: Traffic,
+    traffic: impl WriteRequest,
     mut random: Random,
     continues: impl Fn(Instant, usize) -> bool,
 ) -> std::result::Result<Vec<u32>, String> {
