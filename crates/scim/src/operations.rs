@@ -122,9 +122,9 @@ mod tests {
             let operations: Vec<_> = counts.iter().map(|count| operation(*count)).collect();
             serde_json::json!({"Operations": operations}).to_string()
         };
-        let parsed = |counts: &[usize]| PatchOperation::parse_all(&serde_json::from_str(&body(counts)).unwrap());
+        let parse = |counts: &[usize]| PatchOperation::parse_all(&serde_json::from_str(&body(counts)).unwrap());
         let most = MAX_TEXT_VALUES - 4;
-        assert!(matches!(parsed(&[most]).unwrap()[0].value, Some(Value::Object(_))));
+        assert!(matches!(parse(&[most]).unwrap()[0].value, Some(Value::Object(_))));
         assert_eq!(kind(&body(&[most + 2])), Some(ScimErrorType::InvalidSyntax));
         assert_eq!(kind(&body(&[most / 2, most / 2 + 2])), Some(ScimErrorType::InvalidSyntax));
     }

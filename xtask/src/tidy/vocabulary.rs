@@ -45,8 +45,8 @@ fn misnamed_types(text: &str) -> impl Iterator<Item = (usize, String)> {
         let name = declared_type(text)?;
         let is_misnamed = std::mem::take(&mut is_error) && !name.ends_with("Error") && !name.ends_with("Errors");
         let says = format!("the error `{name}` does not end in `Error`");
-        let retired = || format!("`{name}` is a reply of a use case or a response of HTTP: name it so");
-        is_misnamed.then_some(says).or_else(|| is_retired(name).then(retired)).map(|says| (line, says))
+        let retired_name = || format!("`{name}` is a reply of a use case or a response of HTTP: name it so");
+        is_misnamed.then_some(says).or_else(|| is_retired(name).then(retired_name)).map(|says| (line, says))
     })
 }
 
@@ -111,7 +111,13 @@ mod tests {
         let text = "fn answered() {}\nLET answered = 1;\n".replace("LET", "let");
         assert_eq!(lines("crates/a/tests/b.rs", &text), [2]);
         let text =
-            "pub(crate) struct ReadAnswer;\nstruct Answered;\n    type Answers = u8;\nLET second_answer = 1;\n";
-        assert_eq!(lines("crates/a/tests/b.rs", &text.replace("LET", "let")), [4, 1, 3]);
+            "pub(crate) STRUCT ReadAnswer;\nSTRUCT Answered;\n    TYPE Answers = u8;\nLET second_answer = 1;\n";
+        assert_eq!(
+            lines(
+                "crates/a/tests/b.rs",
+                &text.replace("LET", "let").replace("STRUCT", "struct").replace("TYPE", "type")
+            ),
+            [4, 1, 3]
+        );
     }
 }
