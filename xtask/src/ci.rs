@@ -70,7 +70,7 @@ pub(crate) const BESIDE: [Step; 15] = [
          crates/http/src/routes/identity* tests/outside/identity",
     ),
     Step::xtask("suites of SCIM servers", &["scim"]).unless_unchanged(
-        "tests/outside/scim crates/scim crates/domain/src/scim crates/service/src/usecases/scim* \
+        "tests/outside/scim crates/scim crates/provisioning crates/service/src/usecases/scim* \
          crates/http/src/routes/scim*",
     ),
 ];

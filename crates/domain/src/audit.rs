@@ -8,10 +8,9 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
 use crate::fields::StringEnum;
-use crate::id::{AuditId, Id, IdentityProviderId, KeyKind, RequestKind};
+use crate::id::{AuditId, ConnectorId, Id, IdentityProviderId, KeyKind, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::people::Connector;
 use crate::schema::{OpenWord, without_member};
 use crate::time::Timestamp;
 
@@ -176,8 +175,8 @@ impl JsonSchema for HistoryEntry<'_> {
 
 impl AuditEntry {
     /// Makes a connector the actor. The API key that was the actor is named in the context.
-    pub fn act_as(&mut self, connector: &Connector) {
-        let (id, name) = (Some(connector.id.to_string()), connector.hris_source.clone());
+    pub fn act_as(&mut self, connector: ConnectorId, hris_source: &str) {
+        let (id, name) = (Some(connector.to_string()), hris_source.to_owned());
         let key = std::mem::replace(&mut self.actor, Actor { kind: ActorKind::Connector, id, name });
         let key_id = key.id.filter(|_| key.kind == ActorKind::ApiKey);
         self.context.api_key = key_id.map(|id| KeyUsed { id, name: key.name });

@@ -85,7 +85,6 @@ pub mod people;
 pub mod refusal;
 pub mod request_stats;
 pub mod retention;
-pub mod scim;
 pub mod search;
 pub mod summary;
 pub mod update;

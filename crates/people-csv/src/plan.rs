@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use candor_domain::catalog::Department;
 use candor_domain::decision::Decision;
 use candor_domain::id::{DepartmentId, EmployeeId};
-use candor_domain::people::{Connector, Employee, MAX_REPORTING_DEPTH, reporting_too_deep};
+use candor_domain::people::{Employee, MAX_REPORTING_DEPTH, reporting_too_deep};
 use candor_domain::problem::ValidationErrors;
 use candor_domain::time::Timestamp;
 use candor_domain::ulid::Ulid;
+use candor_provisioning::Connector;
 
 use super::decide::{self, ReferenceChange, ResolvedReferences, RowContext, keep_an_admin};
 use super::graph::{self, Lines};

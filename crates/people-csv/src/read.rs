@@ -1,8 +1,8 @@
 //! Reads a file into its header and rows. Only cells with content are kept.
 
-use candor_domain::people::connector::{Sync, SyncStatus};
 use candor_domain::problem::{Code, ValidationErrors, ValueError};
 use candor_domain::time::Timestamp;
+use candor_provisioning::connector::{Sync, SyncStatus};
 
 use super::columns::{Column, Header, UnknownColumn, check_ignored};
 use super::row_cells::{CellCounter, RowCells};

@@ -5,9 +5,9 @@ use std::io;
 
 use candor_domain::fields::StringEnum;
 use candor_domain::people::Employee;
-use candor_domain::people::connector::{Sync, SyncStatus};
 use candor_domain::schema::OpenWord;
 use candor_domain::time::Timestamp;
+use candor_provisioning::connector::{Sync, SyncStatus};
 use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::{ConnectorId, EmployeeId, SyncIssueId};
-use candor_domain::people::connector::{ConnectorFigures, LinkedPeople, ScimRequest};
 use candor_domain::time::Timestamp;
+use candor_provisioning::connector::{ConnectorFigures, LinkedPeople, ScimRequest};
 
 use crate::error::Read;
 
@@ -60,7 +60,7 @@ pub trait Provisioning {
     /// Counts one more occurrence of an open issue. Returns `false` if no open issue has this id.
     async fn repeat_issue(&self, tenant: Tenant, id: SyncIssueId, message: &str, at: Timestamp) -> Read<bool>;
     /// Adds requests of one connector to the log, and removes all but the newest
-    /// [`KEPT_REQUESTS`](candor_domain::people::connector::KEPT_REQUESTS) of the connector. Requests whose ids are
+    /// [`KEPT_REQUESTS`](candor_provisioning::connector::KEPT_REQUESTS) of the connector. Requests whose ids are
     /// already logged are ignored.
     async fn log_requests(&self, tenant: Tenant, connector: ConnectorId, requests: &[ScimRequest]) -> Read<()>;
 }

@@ -1,7 +1,7 @@
 //! Texts that are unique by a key, and the rows whose key was computed by an earlier version.
 
-use candor_domain::people::connector::ScimLink;
 use candor_domain::text::{address_key, name_key};
+use candor_provisioning::connector::ScimLink;
 
 /// A column of texts, and the column with their keys. A row whose key another row has keeps its former key.
 #[derive(Debug, Clone, Copy)]

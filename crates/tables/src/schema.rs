@@ -13,10 +13,11 @@ use candor_domain::notification::Notification;
 use candor_domain::objective::{CheckIn, Objective};
 use candor_domain::observation::Observation;
 use candor_domain::organization::Organization;
-use candor_domain::people::connector::{BrakeCount, ScimLink, ScimRequest, SyncIssue};
-use candor_domain::people::{Connector, Employee, Invitation};
+use candor_domain::people::{Employee, Invitation};
 use candor_domain::retention::RetentionRun;
 use candor_domain::summary::Summary;
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{BrakeCount, ScimLink, ScimRequest, SyncIssue};
 use candor_sign_in::{IdentityLink, IdentityProof, IdentityProvider, ProviderRemoval};
 use candor_subscriptions::{Delivery, Subscription};
 

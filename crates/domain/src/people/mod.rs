@@ -14,7 +14,6 @@ pub use change::{
     Draft, MAX_LINES_AT_ONCE, MAX_REPORTING_DEPTH, ManagedFields, Patch, References, ReportingLine,
     too_deep as reporting_too_deep, too_wide as move_too_wide,
 };
-pub use connector::Connector;
 pub use custom::{
     Custom, CustomFields, CustomPatch, MAX_FIELDS, MAX_KEY_CHARS, MAX_VALUE_CHARS, MAX_VISIBLE_FIELDS,
 };

@@ -8,7 +8,6 @@ use candor_domain::id::IdError;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
 use candor_domain::retention::PeriodError;
-use candor_domain::scim::ProvisioningError;
 use candor_domain::signature::SignatureError;
 use candor_domain::time::TimeError;
 
@@ -22,7 +21,6 @@ fn each_public_error_type_implements_error() {
         name::<TimeError>(),
         name::<IdError>(),
         name::<PermissionError>(),
-        name::<ProvisioningError>(),
         name::<SignatureError>(),
         name::<ValidationErrors>(),
         name::<ValueError>(),

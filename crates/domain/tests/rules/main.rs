@@ -8,6 +8,5 @@ mod errors;
 mod objective_histories;
 mod reporting;
 mod round_trip;
-mod scim_dialects;
 mod summaries;
 mod words;

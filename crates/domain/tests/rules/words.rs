@@ -31,9 +31,6 @@ fn every_word_is_read_back_as_its_value() {
     check_words::<StatusFilter>();
     check_words::<Tone>();
     check_words::<connector::Type>();
-    check_words::<connector::IssueKind>();
-    check_words::<connector::Resolved>();
-    check_words::<connector::Status>();
     check_words::<invitation::MailFailure>();
     check_words::<invitation::MailStatus>();
     check_words::<invitation::State>();

@@ -1,7 +1,7 @@
 //! Adds SCIM requests to the log of their connector, which an administrator reads.
 
 use actix_web::http::header::USER_AGENT;
-use candor_domain::people::connector::ScimRequest;
+use candor_provisioning::connector::ScimRequest;
 use candor_service::Services;
 use serde_json::Value;
 

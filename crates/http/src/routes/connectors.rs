@@ -3,8 +3,9 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;
 use candor_domain::id::{ConnectorId, ConnectorKind, Kind, SyncIssueKind};
-use candor_domain::people::connector::{ConnectorDetails, ScimRequest, SyncIssue};
-use candor_domain::people::{Connector, connector};
+use candor_domain::people::connector::Type as ConnectorType;
+use candor_provisioning::connector::{ConnectorDetails, ScimRequest, SyncIssue};
+use candor_provisioning::{Connector, connector};
 use candor_service::Services;
 use candor_service::usecases::connectors as hr;
 use candor_service::usecases::connectors::Released;
@@ -141,7 +142,7 @@ const CONNECTOR_RELEASE: Schema = Schema::new("ConnectorRelease", || body(connec
 
 fn words() -> Vec<Member> {
     vec![
-        enum_member::<connector::Type>("Transfer method of records from an HR system."),
+        enum_member::<ConnectorType>("Transfer method of records from an HR system."),
         enum_member::<connector::Status>("Status of a connector."),
         enum_member::<connector::SyncStatus>("Result of an upload."),
         enum_member::<connector::IssueKind>("Kind of an issue of a connector."),

@@ -3,9 +3,9 @@
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::id::{ConnectorId, OrganizationId};
-use candor_domain::people::Connector;
-use candor_domain::people::connector::{IssueDraft, IssueKind, ScimLink, ScimRequest, SyncIssue};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{IssueDraft, IssueKind, ScimLink, ScimRequest, SyncIssue};
 use candor_service::RequestContext;
 use candor_service::usecases::connectors::provider;
 use serde_json::{Value, json};

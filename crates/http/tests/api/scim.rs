@@ -15,7 +15,7 @@ use crate::connectors::provider_key;
 use crate::stores::every_store;
 use crate::support::{PUBLIC_URL, TestApi, TestResponse};
 
-const DIALECTS: &str = include_str!("../../../domain/tests/rules/scim_dialects/dialects.json");
+const DIALECTS: &str = include_str!("../../../provisioning/tests/rules/scim_dialects/dialects.json");
 const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 
 /// An identity provider with its key.

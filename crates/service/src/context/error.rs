@@ -4,10 +4,10 @@ use candor_domain::access::PermissionError;
 use candor_domain::idempotency::IdempotencyKey;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
-use candor_domain::scim::ProvisioningError;
 use candor_fair_share::TooMuchWaitsError;
 use candor_port_clock::RandomnessError;
 use candor_port_storage::{SlowListError, StorageError, TooSlowError};
+use candor_provisioning::ProvisioningError;
 use candor_scim::ScimError;
 
 /// Error of a use case.

@@ -8,11 +8,11 @@ use candor_domain::access::{AdminContext, Caller};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin, Via};
 use candor_domain::id::{AuditId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
-use candor_domain::people::Connector;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::Version;
+use candor_provisioning::Connector;
 
 use crate::context::error::Error;
 use crate::context::tokens::bearer_token::BearerToken;
@@ -164,7 +164,7 @@ impl RequestContext {
         at: Timestamp,
     ) -> AuditEntry {
         let mut entry = self.audit(id, draft, at);
-        entry.act_as(connector);
+        entry.act_as(connector.id, &connector.hris_source);
         entry
     }
 

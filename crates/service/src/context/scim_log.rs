@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use candor_domain::access::Tenant;
 use candor_domain::id::ConnectorId;
-use candor_domain::people::connector::{KEPT_REQUESTS, ScimRequest};
 use candor_port_storage::{Storage, StorageError};
+use candor_provisioning::connector::{KEPT_REQUESTS, ScimRequest};
 
 /// Requests that are not in the store yet, by data set and connector. If a connector has more than the store keeps, the
 /// oldest ones are dropped.

@@ -8,10 +8,12 @@ use candor_domain::audit::{Actor, ActorKind, Origin, Via};
 use candor_domain::id::{EmployeeId, RequestId};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::Bounds;
-use candor_domain::people::connector::{self, ScimLink};
-use candor_domain::people::{Connector, Employee};
+use candor_domain::people::Employee;
+use candor_domain::people::connector::Type as ConnectorType;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Require, Row, StorageExt, Versioned, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::ScimLink;
 use candor_sign_in::bearer::BearerError;
 use candor_sign_in::link_decision::{
     CandidateKey, KnownPeople, LinkCandidate, LinkError, LinkSettings, decide_sign_in,
@@ -165,7 +167,7 @@ pub(super) async fn find_candidates(
     let mut people = vec![];
     let connectors = rows::connectors::list(Bounds::default(), Connector::DEFAULT, &PageRequest::ALL);
     let connectors = services.store.entries(tenant, connectors).await?;
-    let is_scim = |connector: &&Versioned<Connector>| connector.value.kind == connector::Type::Scim;
+    let is_scim = |connector: &&Versioned<Connector>| connector.value.kind == ConnectorType::Scim;
     for connector in connectors.iter().filter(is_scim) {
         let key = ScimLink::external_key(connector.value.id, &id);
         let link = services.store.row_by(tenant, rows::scim_users::BY_EXTERNAL_ID, key).await?;

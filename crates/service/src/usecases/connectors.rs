@@ -13,12 +13,13 @@ use candor_domain::fields::Reference;
 use candor_domain::id::{ConnectorId, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
-use candor_domain::people::connector::{ConnectorDetails, Draft, Patch, ScimLink, parse_release};
-use candor_domain::people::{Connector, Employee};
+use candor_domain::people::Employee;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{ConnectorDetails, Draft, Patch, ScimLink, parse_release};
 use candor_tables::rows;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -85,7 +86,7 @@ pub async fn update(
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let connector = services.find_stored::<Connector>(context, id).await?;
-        let patch = context.validate_update(connector.version, || update.resolve_with(&connector.value))?;
+        let patch = context.validate_update(connector.version, || Patch::resolve(&update, &connector.value))?;
         let decision = connector.value.update(&patch, at);
         Ok((connector, decision.map(PendingChange::new)))
     };

@@ -10,7 +10,7 @@ use candor_domain::id::{ConnectorId, ConnectorKind, EmployeeKind, KeyId, Organiz
 use candor_domain::json::{Object, Value};
 use candor_domain::organization::{self, Organization, Patch};
 use candor_domain::page::{MAX_LIMIT, PageRequest, Sortable};
-use candor_domain::people::{Connector, connector};
+use candor_domain::people::connector::Type as ConnectorType;
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
 use candor_domain::secret::Secret;
@@ -18,6 +18,7 @@ use candor_domain::text::single_line;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_provisioning::{Connector, connector};
 use candor_tables::rows;
 use serde::Serialize;
 
@@ -256,7 +257,7 @@ pub async fn organization_without_key(services: &Services) -> Result<Option<Orga
 pub async fn create_connector(
     services: &Services,
     organization: OrganizationId,
-    kind: connector::Type,
+    kind: ConnectorType,
     source: &str,
 ) -> Result<ConnectorId, Error> {
     let mut body = Object::new();

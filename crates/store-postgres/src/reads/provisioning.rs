@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, Id, SyncIssueId};
-use candor_domain::people::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_domain::people::{MANUAL, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::provisioning::{PeoplePage, PeopleStart, Provisioning, VisiblePeople};
+use candor_provisioning::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_tables::flat::{CellReader, SqlValue, Stored};
 
 use crate::failure::Failure;
@@ -107,7 +107,7 @@ fn visible_count(tenant: Tenant, query: &VisiblePeople) -> Sql {
     sql
 }
 
-/// Returns the two parts of the list, as `candor_domain::scim::is_visible` states them: linked and unmanaged
+/// Returns the two parts of the list, as `candor_provisioning::is_visible` states them: linked and unmanaged
 /// people.
 fn sources(sql: &mut Sql, tenant: Tenant, query: &VisiblePeople, is_page: bool) -> String {
     let (tenant, connector) = (sql.tenant(tenant), sql.id(query.connector.to_bytes()));

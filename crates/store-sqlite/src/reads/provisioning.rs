@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, Id, SyncIssueId};
-use candor_domain::people::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_domain::people::{MANUAL, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
 use candor_port_storage::provisioning::{PeoplePage, PeopleStart, Provisioning, VisiblePeople};
 use candor_port_storage::{CommitError, StorageError};
+use candor_provisioning::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_tables::AnyRow;
 use candor_tables::flat::CellReader;
 
@@ -120,7 +120,7 @@ fn visible(db: &mut Db, tenant: Tenant, query: &VisiblePeople) -> Result<PeopleP
     Ok(PeoplePage { ids, total })
 }
 
-/// Adds the two parts of the list, as `candor_domain::scim::is_visible` states them: linked and unmanaged people.
+/// Adds the two parts of the list, as `candor_provisioning::is_visible` states them: linked and unmanaged people.
 fn sources(draft: &mut Draft, tenant: Tenant, query: &VisiblePeople, is_page: bool) {
     let is_plain = query.active.is_none() && query.manager.is_none();
     draft.add("SELECT s.id AS id FROM scim_users AS s");

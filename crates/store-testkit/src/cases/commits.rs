@@ -9,9 +9,10 @@ use candor_domain::keyed::KeyedMap;
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_domain::people::{self, Connector, Employee, Role};
+use candor_domain::people::{self, Employee, Role};
 use candor_domain::visibility::Viewer;
 use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
+use candor_provisioning::Connector;
 use candor_tables::{AnyRow, rows};
 
 use crate::Case;

@@ -14,12 +14,13 @@ use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{Page, PageRequest, Sort, Sortable};
 use candor_domain::params::Bounds;
-use candor_domain::people::{self, Connector, Employee};
+use candor_domain::people::{self, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
 use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
+use candor_provisioning::Connector;
 use candor_subscriptions::{AllDeliveriesFilter, Delivery, DeliveryFilter, Subscription};
 use candor_tables::rows;
 

@@ -8,10 +8,11 @@ use candor_domain::id::EmployeeId;
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sortable};
 use candor_domain::params::{Archived, Bounds};
-use candor_domain::people::{self, Connector, Employee, Status, StatusFilter};
+use candor_domain::people::{self, Employee, Status, StatusFilter};
 use candor_domain::time::Timestamp;
 use candor_domain::{audit, audit::AuditEntry};
 use candor_port_storage::{ChangeSet, Row, Write};
+use candor_provisioning::Connector;
 
 use super::lists::{self, List};
 use super::population::{NAMES, Population, day, instant};

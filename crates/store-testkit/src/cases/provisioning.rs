@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use candor_domain::id::{ConnectorId, EmployeeId};
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_domain::people::connector::{
-    BrakeCount, ConnectorFigures, IssueDraft, IssueFilter, IssueKind, KEPT_REQUESTS, LinkedPeople, Resolved,
-    ScimLink, ScimRequest, SyncIssue,
-};
-use candor_domain::people::{Connector, Employee, Status};
-use candor_domain::scim::is_visible;
+use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::provisioning::{PeoplePage, PeopleStart, VisiblePeople};
 use candor_port_storage::{CommitError, Row, StorageExt, Unique, Version, Versioned, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{
+    BrakeCount, ConnectorFigures, IssueDraft, IssueFilter, IssueKind, KEPT_REQUESTS, LinkedPeople, Resolved,
+    ScimLink, ScimRequest, SyncIssue,
+};
+use candor_provisioning::is_visible;
 use candor_tables::rows::{employees, scim_requests, scim_users, sync_issues};
 
 use crate::Case;

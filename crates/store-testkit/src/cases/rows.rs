@@ -8,14 +8,15 @@ use candor_domain::id::{Id, Kind};
 use candor_domain::observation::{Observation, Visibility};
 use candor_domain::organization::{Organization, Review};
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_domain::people::connector::{Sync, SyncStatus};
-use candor_domain::people::{Connector, Custom, CustomFields, Employee, Invitation};
+use candor_domain::people::{Custom, CustomFields, Employee, Invitation};
 use candor_domain::time::{Date, Timestamp};
 use candor_domain::visibility::Viewer;
 use candor_domain::{audit, observation};
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Version, Versioned, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{Sync, SyncStatus};
 use candor_tables::rows;
 
 use super::lists;

@@ -7,8 +7,9 @@ use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
 use candor_domain::page::{Sort, SortBy};
 use candor_domain::params::{Archived, Bounds};
-use candor_domain::people::{self, Connector, Employee, StatusFilter};
+use candor_domain::people::{self, Employee, StatusFilter};
 use candor_port_storage::{ChangeSet, CommitError, ReportingLineChange, Row, StorageExt, Version, Write};
+use candor_provisioning::Connector;
 use candor_tables::rows;
 
 use super::lists;
@@ -32,7 +33,7 @@ struct FullTenant {
     person: Employee,
     department: candor_domain::catalog::Department,
     attribute: candor_domain::catalog::Attribute,
-    connector: people::Connector,
+    connector: candor_provisioning::Connector,
     invitation: people::Invitation,
     observation: Observation,
     replay: candor_domain::idempotency::Replay,

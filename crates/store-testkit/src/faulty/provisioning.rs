@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use candor_domain::access::Tenant;
 use candor_domain::id::{ConnectorId, SyncIssueId};
-use candor_domain::people::connector::{ConnectorFigures, LinkedPeople, ScimRequest};
 use candor_domain::time::Timestamp;
 use candor_port_storage::Storage;
 use candor_port_storage::error::Read;
 use candor_port_storage::provisioning::{PeoplePage, Provisioning, VisiblePeople};
+use candor_provisioning::connector::{ConnectorFigures, LinkedPeople, ScimRequest};
 
 use super::{Faulty, FaultyCall};
 

@@ -8,11 +8,11 @@ use candor_domain::objective::{CheckIn, Family, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::{Archived, Bounds, Params};
-use candor_domain::people::connector::{IssueFilter, IssueKind, Resolved, ScimRequest, SyncIssue};
 use candor_domain::people::{self, Employee};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_domain::visibility::Viewer;
+use candor_provisioning::connector::{IssueFilter, IssueKind, Resolved, ScimRequest, SyncIssue};
 use candor_sign_in::{IdentityLink, IdentityProvider};
 use candor_subscriptions::{AllDeliveriesFilter, Delivery, DeliveryFilter, Filter as WebhookFilter, Subscription};
 

@@ -3,9 +3,9 @@
 use candor_domain::id::ConnectorKind;
 use candor_domain::page::{PageRequest, Sort};
 use candor_domain::params::Bounds;
-use candor_domain::people::Connector;
-use candor_domain::people::connector::{Brake, Sync};
 use candor_domain::time::Timestamp;
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{Brake, Sync};
 
 use crate::flat::{Index, Table};
 use crate::listing::{Listing, TypedListing};

@@ -1,7 +1,7 @@
 //! Counts of the deactivations by each provider.
 
 use candor_domain::id::ConnectorKind;
-use candor_domain::people::connector::BrakeCount;
+use candor_provisioning::connector::BrakeCount;
 
 use crate::flat::Table;
 use crate::stored::stored;

@@ -2,7 +2,7 @@
 
 use candor_domain::id::{ConnectorId, RequestKind};
 use candor_domain::page::{PageRequest, Sort};
-use candor_domain::people::connector::ScimRequest;
+use candor_provisioning::connector::ScimRequest;
 
 use super::column;
 use crate::flat::{Index, Table, Type};

@@ -1,8 +1,8 @@
 //! Links of people to SCIM accounts, and the lists of people that a provider sees.
 
 use candor_domain::id::{ConnectorId, EmployeeId, EmployeeKind};
-use candor_domain::people::connector::ScimLink;
 use candor_domain::people::{Employee, MANUAL};
+use candor_provisioning::connector::ScimLink;
 
 use super::column;
 use crate::flat::{Column, Index, SqlValue, Table, Type};

@@ -3,7 +3,7 @@
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, EmployeeId, SyncIssueKind};
 use candor_domain::page::{PageRequest, Sort};
-use candor_domain::people::connector::{IssueFilter, IssueKind, Resolved, SyncIssue};
+use candor_provisioning::connector::{IssueFilter, IssueKind, Resolved, SyncIssue};
 
 use super::column;
 use crate::flat::{Column, Index, SqlValue, Table, Type};

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{DIALECTS, Provider, user};
 use crate::support::{TestApi, TestResponse};
 
-#[path = "../../../../domain/tests/rules/scim_dialects/mutate.rs"]
+#[path = "../../../../provisioning/tests/rules/scim_dialects/mutate.rs"]
 mod mutate;
 
 /// Mutated bodies that the test sends in the gate, and in an exploration.

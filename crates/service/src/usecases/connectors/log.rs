@@ -4,10 +4,10 @@ use candor_domain::audit::AuditDraft;
 use candor_domain::decision::Decision;
 use candor_domain::id::{ConnectorId, SyncIssueId};
 use candor_domain::params::Params;
-use candor_domain::people::Connector;
-use candor_domain::people::connector::{IssueFilter, ScimRequest, SyncIssue};
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{IssueFilter, ScimRequest, SyncIssue};
 use candor_tables::rows;
 
 use crate::change::resource::PendingChange;

@@ -6,10 +6,10 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::ConnectorId;
 use candor_domain::notification::Notification;
-use candor_domain::people::Connector;
-use candor_domain::people::connector::{BrakeCount, BrakeDecision, IssueDraft, SyncIssue};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{BrakeCount, BrakeDecision, IssueDraft, SyncIssue};
 use candor_tables::rows;
 
 use crate::change::Attempt;

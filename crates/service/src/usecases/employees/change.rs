@@ -7,12 +7,11 @@ use candor_domain::external_id::ExternalIdHolders;
 use candor_domain::fields::Reference;
 use candor_domain::id::{DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::json::Object;
-use candor_domain::people::{
-    Connector, Draft, Employee, ManagedFields, Patch, References, Rehire, ReportingLine, Status,
-};
+use candor_domain::people::{Draft, Employee, ManagedFields, Patch, References, Rehire, ReportingLine, Status};
 use candor_domain::text::address_key;
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
+use candor_provisioning::Connector;
 use candor_tables::rows;
 
 use crate::change::resource::PendingChange;

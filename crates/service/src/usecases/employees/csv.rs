@@ -15,13 +15,13 @@ use candor_domain::access::{AdminContext, Permission};
 use candor_domain::fields::Reference;
 use candor_domain::id::ConnectorKind;
 use candor_domain::params::Params;
-use candor_domain::people::Connector;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use candor_people_csv::{
     self as csv, CsvFileError, File, Plan, PlanDisplay, Report, RowOutcome, UploadRequest, UploadRowError,
 };
 use candor_port_storage::StorageExt;
+use candor_provisioning::Connector;
 use tokio::sync::OwnedMutexGuard;
 use tokio::time::{Instant, sleep};
 

@@ -14,12 +14,12 @@ use candor_domain::objective::Family;
 use candor_domain::page::{PageRequest, Position, Sortable};
 use candor_domain::params::Archived;
 use candor_domain::people::Employee;
-use candor_domain::people::connector::ScimLink;
 use candor_domain::people::personal_data::{
     DataSource, PersonalAuditEntry, PersonalDataEnd, PersonalDataRow, PersonalDataType, PersonalNotification,
 };
 use candor_domain::visibility::Viewer;
 use candor_port_storage::{ChangeSet, StorageExt};
+use candor_provisioning::connector::ScimLink;
 use candor_tables::flat::Stored;
 use candor_tables::listing::TypedListing;
 use candor_tables::rows;

@@ -5,11 +5,12 @@
 //! after their own commit, and the later search finds the person of the earlier request.
 
 use candor_domain::id::EmployeeId;
-use candor_domain::people::connector::ScimLink;
-use candor_domain::people::{Connector, Employee};
-use candor_domain::scim::ProvisionedUser;
+use candor_domain::people::Employee;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
+use candor_provisioning::Connector;
+use candor_provisioning::ProvisionedUser;
+use candor_provisioning::connector::ScimLink;
 use candor_tables::rows;
 
 use super::ScimContext;

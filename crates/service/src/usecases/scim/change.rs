@@ -5,11 +5,12 @@ use candor_domain::audit::AuditDraft;
 use candor_domain::catalog::Department;
 use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::EmployeeId;
-use candor_domain::people::connector::{IssueDraft, ScimLink, SyncIssue};
-use candor_domain::people::{Connector, Employee, Status};
-use candor_domain::scim::{ProvisionedUser, resolve_manager};
+use candor_domain::people::{Employee, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, ReportingLineChange, Require, Row, StorageExt, Version, Versioned, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{IssueDraft, ScimLink, SyncIssue};
+use candor_provisioning::{ProvisionedUser, resolve_manager};
 use candor_tables::rows;
 
 use super::ScimContext;
@@ -71,7 +72,7 @@ impl<'a> ScimChange<'a> {
     }
 
     fn merge(&mut self, mut one: ChangeSet) {
-        one.audit.act_as(self.connector);
+        one.audit.act_as(self.connector.id, &self.connector.hris_source);
         self.batch.add(one);
     }
 

@@ -1,10 +1,11 @@
 //! Issues of a change: opened or counted with the change, resolved when a request applies everything.
 
 use candor_domain::id::EmployeeId;
-use candor_domain::people::connector::{IssueDraft, IssueKind, SyncIssue};
-use candor_domain::people::{Connector, Employee, Role};
+use candor_domain::people::{Employee, Role};
 use candor_domain::time::Timestamp;
 use candor_port_storage::{ChangeSet, Row, StorageExt, Versioned, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{IssueDraft, IssueKind, SyncIssue};
 use candor_tables::rows;
 
 use super::ScimContext;

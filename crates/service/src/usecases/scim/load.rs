@@ -3,14 +3,14 @@
 use candor_domain::catalog::Department;
 use candor_domain::id::EmployeeId;
 use candor_domain::people::Employee;
-use candor_domain::people::connector::ScimLink;
-use candor_domain::scim::{
-    Candidates, DepartmentTarget, IdentifierHolders, ManagerReference, ManagerTarget, ScimUser,
-};
 use candor_domain::text::{address_key, name_key};
 use candor_domain::time::Timestamp;
 use candor_port_storage::store::Ancestors;
 use candor_port_storage::{Require, StorageExt, Version, Versioned};
+use candor_provisioning::connector::ScimLink;
+use candor_provisioning::{
+    Candidates, DepartmentTarget, IdentifierHolders, ManagerReference, ManagerTarget, ScimUser,
+};
 use candor_tables::rows;
 
 use super::ScimContext;

@@ -1,6 +1,6 @@
 //! Requests of identity providers over SCIM: reads, creation, replacement, PATCH and removal of people.
 //!
-//! The domain decides about one person ([`candor_domain::scim`]). This module loads the rows of the decision and
+//! The domain decides about one person ([`candor_provisioning`]). This module loads the rows of the decision and
 //! commits it with the link, issues, events and audit entries.
 
 mod arrival;
@@ -14,8 +14,8 @@ mod write;
 
 use candor_domain::access::Tenant;
 use candor_domain::id::ConnectorId;
-use candor_domain::people::Connector;
 use candor_port_storage::Version;
+use candor_provisioning::Connector;
 use candor_scim::CustomMapping;
 
 use crate::context::error::Error;

@@ -4,9 +4,9 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use candor_domain::people::Connector;
 use candor_domain::time::Timestamp;
 use candor_port_storage::ChangeSet;
+use candor_provisioning::Connector;
 use tokio::sync::OnceCell;
 
 use super::ScimContext;

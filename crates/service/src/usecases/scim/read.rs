@@ -3,11 +3,11 @@
 use candor_domain::id::EmployeeId;
 use candor_domain::json::{Object, Value};
 use candor_domain::people::Employee;
-use candor_domain::people::connector::ScimLink;
-use candor_domain::scim::{is_visible, selects};
 use candor_domain::text::address_key;
 use candor_port_storage::StorageExt;
 use candor_port_storage::provisioning::{PeopleStart, VisiblePeople};
+use candor_provisioning::connector::ScimLink;
+use candor_provisioning::{is_visible, selects};
 use candor_scim::filter::{UserCondition, UserFilter};
 use candor_scim::{LIST_SCHEMA, Projection, ScimError, UserCursor, UserListRequest, UserListStart};
 use candor_tables::read::LookupColumn;

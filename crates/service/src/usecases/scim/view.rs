@@ -6,9 +6,9 @@ use candor_domain::catalog::Department;
 use candor_domain::id::{ConnectorId, EmployeeId};
 use candor_domain::json::Object;
 use candor_domain::people::Employee;
-use candor_domain::people::connector::ScimLink;
-use candor_domain::scim::{Meta, StoredUser};
 use candor_port_storage::{StorageError, StorageExt, Version, Versioned};
+use candor_provisioning::connector::ScimLink;
+use candor_provisioning::{Meta, StoredUser};
 use candor_scim::{CustomMapping, UserDocument};
 
 use super::ScimContext;

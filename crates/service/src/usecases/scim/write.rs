@@ -2,14 +2,14 @@
 
 use candor_domain::id::EmployeeId;
 use candor_domain::json::Object;
-use candor_domain::people::Connector;
-use candor_domain::people::connector::SyncIssue;
-use candor_domain::scim::{
+use candor_domain::text::address_key;
+use candor_domain::time::Timestamp;
+use candor_provisioning::Connector;
+use candor_provisioning::connector::SyncIssue;
+use candor_provisioning::{
     IdentifierHolders, ProvisionedUser, ProvisioningInput, ScimUser, WriteKind, admit_match,
     remove as decide_removal,
 };
-use candor_domain::text::address_key;
-use candor_domain::time::Timestamp;
 use candor_scim::{PatchOperation, Projection, ScimError, UserDocument};
 
 use super::arrival::{Arrival, new_names};

@@ -5,10 +5,11 @@ use std::collections::{BTreeSet, HashMap};
 use candor_domain::access::Tenant;
 use candor_domain::catalog::Department;
 use candor_domain::id::EmployeeId;
-use candor_domain::people::{Connector, Employee, Invitation, Status};
+use candor_domain::people::{Employee, Invitation, Status};
 use candor_people_csv::{self as csv, LookupKeys, PersonNames, StoredRows};
 use candor_port_storage::read::IDS_AT_A_TIME;
 use candor_port_storage::{StorageExt, Version, Versioned};
+use candor_provisioning::Connector;
 use candor_tables::rows;
 
 use tokio::task::yield_now;

@@ -64,7 +64,7 @@ impl ChangeParts<'_> {
         self.bytes += state_json.len();
         let (mut one, state) = upload.services.change_set(upload.context, decision, &state_json, at);
         if let Some(connector) = &upload.asked.connector {
-            one.audit.act_as(connector);
+            one.audit.act_as(connector.id, &connector.hris_source);
         }
         self.deliveries += self.subscribers.deliveries_of(one.events.iter().map(|event| event.kind));
         self.batch.add(one);

@@ -2,11 +2,11 @@
 
 use candor_domain::access::AdminContext;
 use candor_domain::id::ConnectorId;
-use candor_domain::people::Connector;
-use candor_domain::people::connector::Sync;
 use candor_domain::time::Timestamp;
 use candor_people_csv::{CsvFileError, Report};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::Sync;
 
 use super::Upload;
 use crate::change::Attempt;

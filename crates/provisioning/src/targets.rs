@@ -1,9 +1,10 @@
 //! Rows to which the references of a user point: manager and department.
 
+use candor_domain::catalog::Department;
+use candor_domain::decision::Decision;
+use candor_domain::id::{DepartmentId, EmployeeId};
+
 use super::mapping::ManagerReference;
-use crate::catalog::Department;
-use crate::decision::Decision;
-use crate::id::{DepartmentId, EmployeeId};
 
 /// The manager that a user names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! Results of syncs of an HR system, and the notice to org admins about failures (decisions G).
 
+use candor_domain::decision::Decision;
+use candor_domain::event::EventType;
+use candor_domain::fields::StringEnum;
+use candor_domain::notification::{Notice, Recipients, Type, excerpt};
+use candor_domain::time::Timestamp;
 use strum::{IntoStaticStr, VariantArray};
 
 use super::Connector;
-use crate::decision::Decision;
-use crate::event::EventType;
-use crate::fields::StringEnum;
-use crate::notification::{Notice, Recipients, Type, excerpt};
-use crate::time::Timestamp;
 
 /// The status of a connector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -93,7 +93,7 @@ impl Connector {
 mod tests {
     use super::super::Draft;
     use super::*;
-    use crate::id::ConnectorId;
+    use candor_domain::id::ConnectorId;
     use ulid::Ulid;
 
     const CSV_FEED: &str = r#"{"type": "csv_feed", "hris_source": "acme"}"#;

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use candor_domain::fields::{Fields, Reference};
+use candor_domain::id::EmployeeKind;
+use candor_domain::json::{Object, Value};
+use candor_domain::people::MANUAL;
+use candor_domain::people::MAX_KEY_CHARS;
+use candor_domain::problem::{Code, ValidationErrors, ValueError};
+use candor_domain::rule::{self, Checked, Field, List, Nested, OneOf, ReferenceRule, Shape, Text, Whole};
+use candor_domain::update::Update;
 use candor_scim::CustomMapping;
 
-use super::super::MANUAL;
-use super::super::custom::MAX_KEY_CHARS;
 use super::{Brake, Connector, MAX_MAPPED_KEYS, MAX_RELEASED, SOURCE_CHARS, Type};
-use crate::fields::{Fields, Reference};
-use crate::id::EmployeeKind;
-use crate::json::{Object, Value};
-use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::rule::{self, Checked, Field, List, Nested, OneOf, ReferenceRule, Shape, Text, Whole};
-use crate::update::Update;
 
 /// Length of the longest SCIM path of a mapping, in characters.
 pub const PATH_CHARS: usize = 200;
@@ -120,7 +120,7 @@ impl rule::Rule for MappingRule {
             } else {
                 rule::as_text(value).and_then(|text| scim_path(text).map(|()| Some(text.to_owned())))
             };
-            let mapping_result = crate::text::check_length(key, 1..=MAX_KEY_CHARS).and(path);
+            let mapping_result = candor_domain::text::check_length(key, 1..=MAX_KEY_CHARS).and(path);
             let Some(path) = problems.take(&field, mapping_result) else { continue };
             if patch.insert(key.clone(), path).is_some() {
                 problems.add(field, ValueError::format("given only once"));
@@ -137,7 +137,7 @@ impl rule::Rule for MappingRule {
 /// Checks a path of a SCIM attribute with a single value: a name such as `nickName` or `name.middleName`,
 /// optionally after the URN of its schema and a colon. Attributes that set fields of a person are refused.
 fn scim_path(text: &str) -> Result<(), ValueError> {
-    crate::text::check_length(text, 1..=PATH_CHARS)?;
+    candor_domain::text::check_length(text, 1..=PATH_CHARS)?;
     let example = "a SCIM attribute, such as userType or urn:ietf:params:scim:schemas:core:2.0:User:nickName";
     let is_named = |mapping: &CustomMapping| {
         let parts = [&mapping.path.attribute, &mapping.path.sub];
@@ -153,7 +153,7 @@ fn scim_path(text: &str) -> Result<(), ValueError> {
 
 /// Checks a slug: lower-case letters and digits, with dashes or underscores between them.
 fn slug(text: &str) -> Result<(), ValueError> {
-    crate::text::check_length(text, 1..=SOURCE_CHARS)?;
+    candor_domain::text::check_length(text, 1..=SOURCE_CHARS)?;
     let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-' || byte == b'_';
     let edges = [text.as_bytes().first(), text.as_bytes().last()];
     let has_valid_edges =
@@ -250,13 +250,13 @@ impl Patch {
     }
 }
 
-impl Update<Patch> {
-    /// Checks the update against the stored connector.
+impl Patch {
+    /// Checks an update against the stored connector.
     ///
     /// # Errors
     /// Returns every field that is invalid or that cannot be changed.
-    pub fn resolve_with(&self, stored: &Connector) -> Result<Patch, ValidationErrors> {
-        let (patch, mut fields) = self.compare(stored);
+    pub fn resolve(update: &Update<Self>, stored: &Connector) -> Result<Self, ValidationErrors> {
+        let (patch, mut fields) = update.compare(stored);
         if let Err(flaw) = patch.mappings(stored) {
             fields.problem(MAPPINGS.name, flaw);
         }
@@ -289,8 +289,8 @@ pub fn parse_release(body: Object) -> Result<Option<Vec<Reference<EmployeeKind>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::id::ConnectorId;
-    use crate::time::Timestamp;
+    use candor_domain::id::ConnectorId;
+    use candor_domain::time::Timestamp;
     use ulid::Ulid;
 
     const AT: Timestamp = Timestamp::from_millis(1_000);
@@ -363,21 +363,25 @@ mod tests {
         assert_eq!(connector_before.brake, Brake::default());
         let text = r#"{"people": 7, "user_agent": null, "hris_source": "okta", "brake": {"percent": 50},
                        "custom_field_mappings": {"badge": null, "grade": "userType"}}"#;
-        let patch = Patch::parse(body(text)).resolve_with(&connector_before).unwrap();
+        let patch = Patch::resolve(&Patch::parse(body(text)), &connector_before).unwrap();
         let connector_after = connector_before.update(&patch, AT).unwrap().state;
         assert_eq!(connector_after.brake, Brake { percent: 50, at_least: 20 });
         let grade = BTreeMap::from([("grade".to_owned(), "userType".to_owned())]);
         assert_eq!(connector_after.custom_field_mappings, grade);
-        let unchanged_patch = Patch::parse(body(&serde_json::to_string(&connector_after).unwrap()))
-            .resolve_with(&connector_after)
-            .unwrap();
+        let unchanged_patch = Patch::resolve(
+            &Patch::parse(body(&serde_json::to_string(&connector_after).unwrap())),
+            &connector_after,
+        )
+        .unwrap();
         assert_eq!(
             connector_after.update(&unchanged_patch, AT),
             None,
             "a connector that is sent back changes nothing"
         );
-        let refused_patch =
-            Patch::parse(body(r#"{"hris_source": "entra", "status": "paused"}"#)).resolve_with(&connector_after);
+        let refused_patch = Patch::resolve(
+            &Patch::parse(body(r#"{"hris_source": "entra", "status": "paused"}"#)),
+            &connector_after,
+        );
         assert_eq!(
             flaws(&refused_patch.unwrap_err()),
             [("status", Code::ReadOnly), ("hris_source", Code::ReadOnly)]

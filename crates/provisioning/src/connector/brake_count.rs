@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use candor_domain::id::ConnectorId;
+use candor_domain::time::Timestamp;
+
 use super::{Connector, LinkedPeople};
-use crate::id::ConnectorId;
-use crate::time::Timestamp;
 
 /// Length of a bucket of the count, in milliseconds. A deactivation counts for an hour and up to one bucket more.
 const MINUTE_MILLIS: i64 = 60_000;

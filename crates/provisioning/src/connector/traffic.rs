@@ -1,14 +1,13 @@
 //! The newest SCIM requests of a connector, for the administrator who connects a provider.
 
+use candor_domain::decision::Resource;
+use candor_domain::id::{ConnectorId, EmployeeId, RequestId, RequestKind};
+use candor_domain::page::{Key, SortBy, SortKey, Sortable};
+use candor_domain::params::{ListRequest, Params};
+use candor_domain::time::Timestamp;
 use candor_scim::{CORE, ENTERPRISE};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use crate::decision::Resource;
-use crate::id::{ConnectorId, EmployeeId, RequestId, RequestKind};
-use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::params::{ListRequest, Params};
-use crate::time::Timestamp;
 
 /// Number of newest requests that are kept for each connector and data set.
 pub const KEPT_REQUESTS: u32 = 500;

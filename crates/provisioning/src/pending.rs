@@ -1,15 +1,15 @@
 //! Managers who arrive after the people that they manage.
 
+use candor_domain::decision::Decision;
+use candor_domain::id::EmployeeId;
+use candor_domain::people::MAX_REPORTING_DEPTH;
+use candor_domain::people::{Employee, Patch, References, ReportingLine, Status};
+use candor_domain::time::Timestamp;
 use candor_scim::UserDocument;
 
 use super::matching::UserIdentity;
 use super::provision::reference;
-use crate::decision::Decision;
-use crate::id::EmployeeId;
-use crate::people::MAX_REPORTING_DEPTH;
-use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
-use crate::people::{Employee, Patch, References, ReportingLine, Status};
-use crate::time::Timestamp;
+use crate::connector::{IssueDraft, IssueKind, ScimLink};
 
 /// The change of a person whose manager arrives.
 #[derive(Debug, Clone, PartialEq)]

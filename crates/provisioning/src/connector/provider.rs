@@ -1,20 +1,20 @@
 //! State of a connector of an identity provider: settings, pause, refused syncs and figures (decisions G).
 
+use candor_domain::access::Environment;
+use candor_domain::audit::Target;
+use candor_domain::decision::{Decision, Resource};
+use candor_domain::event::EventType;
+use candor_domain::fields::StringEnum;
+use candor_domain::id::ConnectorId;
+use candor_domain::notification::{self, Notice, Recipients};
+use candor_domain::people::ManagedFields;
+use candor_domain::problem::{Code, ValueError};
+use candor_domain::refusal::DomainError;
+use candor_domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{BRAKE_SECONDS, Connector, Patch, SyncIssue, Type};
-use crate::access::Environment;
-use crate::audit::Target;
-use crate::decision::{Decision, Resource};
-use crate::event::EventType;
-use crate::fields::StringEnum;
-use crate::id::ConnectorId;
-use crate::notification::{self, Notice, Recipients};
-use crate::people::ManagedFields;
-use crate::problem::{Code, ValueError};
-use crate::refusal::DomainError;
-use crate::time::Timestamp;
 
 /// Limit of each count of [`ConnectorFigures`], so that its cost has a bound.
 pub const MAX_FIGURE: u32 = 100_000;
@@ -73,7 +73,7 @@ impl Connector {
     pub fn update(&self, patch: &Patch, at: Timestamp) -> Option<Decision<Self>> {
         let mut state = self.clone();
         state.brake = patch.brake.apply_to(self.brake);
-        // `Update::resolve_with` has checked the mappings.
+        // `Patch::resolve` has checked the mappings.
         state.custom_field_mappings = patch.mappings(self).unwrap_or_else(|_| self.custom_field_mappings.clone());
         if state == *self {
             return None;
@@ -178,7 +178,7 @@ impl Connector {
 mod tests {
     use super::super::{Draft, IssueDraft, IssueKind, Status};
     use super::*;
-    use crate::id::SyncIssueId;
+    use candor_domain::id::SyncIssueId;
     use ulid::Ulid;
 
     fn connector() -> Connector {

@@ -1,21 +1,22 @@
 //! Decides the change of one person by a SCIM request, with the transitions of an employee.
 
+use candor_domain::catalog::Department;
+use candor_domain::decision::Decision;
+use candor_domain::external_id::ExternalIdHolders;
+use candor_domain::fields::Reference;
+use candor_domain::id::{DepartmentId, EmployeeId, Id, Kind};
+use candor_domain::json::Value;
+use candor_domain::people::MAX_REPORTING_DEPTH;
+use candor_domain::people::{Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
+use candor_domain::refusal::{BrokenRule, DomainError};
+use candor_domain::time::Timestamp;
 use candor_scim::{ScimError, ScimErrorType, UserDocument};
 
 use super::mapping::ScimUser;
 use super::matching::{ProvisioningError, UserIdentity};
 use super::targets::{DepartmentTarget, ManagerTarget};
-use crate::catalog::Department;
-use crate::decision::Decision;
-use crate::external_id::ExternalIdHolders;
-use crate::fields::Reference;
-use crate::id::{DepartmentId, EmployeeId, Id, Kind};
-use crate::json::Value;
-use crate::people::MAX_REPORTING_DEPTH;
-use crate::people::connector::{IssueDraft, IssueKind, ScimLink, SyncIssue};
-use crate::people::{Connector, Draft, Employee, Patch, References, Rehire, ReportingLine, Status};
-use crate::refusal::{BrokenRule, DomainError};
-use crate::time::Timestamp;
+use crate::connector::Connector;
+use crate::connector::{IssueDraft, IssueKind, ScimLink, SyncIssue};
 
 /// The kind of request, as far as it decides about absent attributes and inactive people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -257,7 +258,7 @@ impl ProvisioningInput<'_> {
     }
 
     /// Returns the body of a single write. It contains the result of [`Self::external_id`], if there is one.
-    fn body(&self, clears: bool) -> crate::json::Object {
+    fn body(&self, clears: bool) -> candor_domain::json::Object {
         let mut body = self.user.employee_body(clears);
         if let Some(external_id) = self.external_id() {
             body.push("external_id", Value::Text(external_id.clone()));
@@ -370,7 +371,7 @@ impl ProvisioningInput<'_> {
 fn is_equal(stored: &ScimLink, link: &ScimLink) -> bool {
     let canonical = |link: &ScimLink| Value::Object(link.extra.clone()).canonical();
     let rest = |link: &ScimLink| ScimLink {
-        extra: crate::json::Object::new(),
+        extra: candor_domain::json::Object::new(),
         updated_at: Timestamp::from_millis(0),
         ..link.clone()
     };

@@ -1,10 +1,9 @@
 //! The SCIM form of a stored person.
 
+use candor_domain::json::{Object, Value};
+use candor_domain::people::{Custom, Employee, Status};
+use candor_domain::time::Timestamp;
 use candor_scim::{CORE, CustomMapping, PatchOperation, ScimError, ScimPath, UserDocument, main_address};
-
-use crate::json::{Object, Value};
-use crate::people::{Custom, Employee, Status};
-use crate::time::Timestamp;
 
 /// A person as stored, with the data of the connector about them.
 #[derive(Debug, Clone)]

@@ -4,6 +4,9 @@
 //! has the values of an employee that a document states, and [`ProvisioningInput`] decides the change of one person.
 //! [`StoredUser`] is the document of a stored person, to which a list of [`PatchOperation`]s applies.
 
+pub mod connector;
+#[cfg(test)]
+mod fixtures;
 mod mapping;
 mod matching;
 mod pending;
@@ -16,6 +19,7 @@ mod view;
 // The types of the language that the functions below take and return, so that an embedder needs one crate.
 pub use candor_scim::{CustomMapping, PatchOperation, ScimError, ScimErrorType, UserDocument};
 
+pub use connector::Connector;
 pub use mapping::{MAX_EXTRA_BYTES, ManagerReference, ScimUser};
 pub use matching::{Candidates, IdentifierHolders, ProvisioningError, UserIdentity, admit_match, is_visible};
 pub use pending::{ResolvedManager, resolve_manager};

@@ -1,9 +1,9 @@
 //! Links between people and the accounts that an identity provider sends over SCIM.
 
-use crate::id::{ConnectorId, EmployeeId};
-use crate::json::Object;
-use crate::text::address_key;
-use crate::time::Timestamp;
+use candor_domain::id::{ConnectorId, EmployeeId};
+use candor_domain::json::Object;
+use candor_domain::text::address_key;
+use candor_domain::time::Timestamp;
 
 /// Length of the longest `userName` and `externalId`, in characters. Unique indexes hold both.
 pub const LINK_TEXT_CHARS: usize = 500;

@@ -1,11 +1,12 @@
 //! Removal of a user by the identity provider.
 
+use candor_domain::decision::Decision;
+use candor_domain::people::{Employee, Status};
+use candor_domain::time::Timestamp;
+
 use super::matching::{ProvisioningError, UserIdentity};
 use super::provision::last_admin;
-use crate::decision::Decision;
-use crate::people::connector::ScimLink;
-use crate::people::{Employee, Status};
-use crate::time::Timestamp;
+use crate::connector::ScimLink;
 
 /// The change of one person by a removal.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,13 +1,12 @@
 //! Reads the values of an employee from a SCIM user.
 
+use candor_domain::catalog::department;
+use candor_domain::external_id::EXTERNAL_ID_CHARS;
+use candor_domain::id::EmployeeId;
+use candor_domain::json::{Object, Value};
+use candor_domain::people::Employee;
+use candor_domain::text::{self, address_key, check_length};
 use candor_scim::{CustomMapping, ScimError, ScimPath, ScimSchema, UserDocument, main_address, manager_text};
-
-use crate::catalog::department;
-use crate::external_id::EXTERNAL_ID_CHARS;
-use crate::id::EmployeeId;
-use crate::json::{Object, Value};
-use crate::people::Employee;
-use crate::text::{self, address_key, check_length};
 
 /// Maximum size of the attributes of a user that Candor keeps as sent, because it does not model them, in bytes of
 /// JSON.

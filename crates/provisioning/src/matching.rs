@@ -1,12 +1,12 @@
 //! The person that a creation is about.
 
+use candor_domain::id::{ConnectorId, EmployeeId};
+use candor_domain::people::{Employee, Status};
+use candor_domain::text::address_key;
 use candor_scim::{ScimError, ScimErrorType};
 
 use super::mapping::ScimUser;
-use crate::id::{ConnectorId, EmployeeId};
-use crate::people::connector::{IssueDraft, IssueKind, ScimLink};
-use crate::people::{Employee, Status};
-use crate::text::address_key;
+use crate::connector::{IssueDraft, IssueKind, ScimLink};
 
 /// People who already have an identifier of the user in a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -1,17 +1,16 @@
 //! Issues of a connector: what a sync could not apply, until it is resolved (decisions G).
 
+use candor_domain::decision::Resource;
+use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::id::{ConnectorId, EmployeeId, SyncIssueId, SyncIssueKind};
+use candor_domain::page::{Key, SortBy, SortKey, Sortable};
+use candor_domain::params::{self, ListRequest, Params};
+use candor_domain::schema::OpenWord;
+use candor_domain::time::Timestamp;
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
-
-use crate::decision::Resource;
-use crate::fields::{StringEnum, as_word};
-use crate::id::{ConnectorId, EmployeeId, SyncIssueId, SyncIssueKind};
-use crate::page::{Key, SortBy, SortKey, Sortable};
-use crate::params::{self, ListRequest, Params};
-use crate::schema::OpenWord;
-use crate::time::Timestamp;
 
 /// Time for which the resolution of an issue confirms a request, in seconds.
 const CONFIRMED_SECONDS: i64 = 7 * 24 * 60 * 60;

@@ -1,11 +1,11 @@
 //! Evaluation of a filter for one person.
 
+use candor_domain::id::EmployeeId;
+use candor_domain::people::{Employee, Status};
+use candor_domain::text::address_key;
 use candor_scim::filter::{UserCondition, UserFilter};
 
-use crate::id::EmployeeId;
-use crate::people::connector::ScimLink;
-use crate::people::{Employee, Status};
-use crate::text::address_key;
+use crate::connector::ScimLink;
 
 /// Returns `true` if a person meets all conditions of a filter. `manager` is the person that a condition on the manager
 /// names.

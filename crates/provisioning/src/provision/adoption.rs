@@ -1,8 +1,9 @@
 //! The requests of an identity provider that an administrator confirms first.
 
+use candor_domain::people::{Role, Status};
+
 use super::{ProvisioningError, ProvisioningInput, WriteKind};
-use crate::people::connector::{IssueDraft, IssueKind, SyncIssue};
-use crate::people::{Role, Status};
+use crate::connector::{IssueDraft, IssueKind, SyncIssue};
 
 impl ProvisioningInput<'_> {
     /// Refuses a request that needs a confirmation, until an admin has resolved the issue of the request. A

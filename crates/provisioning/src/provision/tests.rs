@@ -1,14 +1,16 @@
 mod confirmation;
 
-use super::*;
-use crate::event::EventType;
-use crate::id::ConnectorId;
-use crate::json::Object;
-use crate::people::tests::employee;
-use crate::people::{Role, connector};
-use crate::scim::{Candidates, admit_match, is_visible, remove, resolve_manager};
+use candor_domain::event::EventType;
+use candor_domain::id::ConnectorId;
+use candor_domain::json::Object;
+use candor_domain::people::Role;
 use candor_scim::CustomMapping;
 use ulid::Ulid;
+
+use super::*;
+use crate::connector;
+use crate::fixtures::employee;
+use crate::{Candidates, admit_match, is_visible, remove, resolve_manager};
 
 const AT: Timestamp = Timestamp::from_millis(9_000);
 
