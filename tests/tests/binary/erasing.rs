@@ -362,7 +362,7 @@ fn forged_line_and_a_held_person_need_to_be_named() {
     let id = line["id"].as_str().unwrap().to_owned();
     let genuine = line["seal"].clone();
     let forged_ledger = restored_place.folder.path().join("forged.jsonl");
-    let apply = |line: &Value, more: &[&str]| {
+    let apply = |line: &str, more: &[&str]| {
         let lines: Vec<_> = text.lines().collect();
         fs::write(&forged_ledger, format!("{}\n{line}\n{}\n", lines[0], lines[2])).unwrap();
         let ran = candor(
@@ -373,22 +373,22 @@ fn forged_line_and_a_held_person_need_to_be_named() {
     };
     let expected_refusals = |reason: &str| json!([{"id": id, "reason": reason}]);
     line.as_object_mut().unwrap().remove("seal");
-    let (code, outcome) = apply(&line, &[]);
+    let (code, outcome) = apply(&line.to_string(), &[]);
     assert!(code == Some(1) && outcome.to_string().contains("altered, removed or added"), "{outcome}");
     let other = ["--force", "era_00000000000000000000000001"];
-    let (code, outcome) = apply(&line, &other);
+    let (code, outcome) = apply(&line.to_string(), &other);
     assert_eq!((code, &outcome["refused"]), (Some(1), &expected_refusals("not_sealed")), "a line without a seal");
     line["seal"] = genuine;
     line["requested_at"] = json!("2026-01-01T00:00:00.000Z");
-    let (code, outcome) = apply(&line, &other);
+    let (code, outcome) = apply(&line.to_string(), &other);
     assert_eq!((code, &outcome["refused"]), (Some(1), &expected_refusals("not_sealed")), "an altered line");
     let service = Service::serve(&restored_place);
     let mut client = service.client(&original_place.key);
     let hold = format!("{}/legal-hold", original_place.paths[0]);
     assert_eq!(client.request("PUT", &hold, &[], Some(&json!({"reason": "Lawsuit"}))).unwrap().status, 200);
     service.stop();
-    let (code, outcome) = apply(&serde_json::from_str(text.lines().nth(1).unwrap()).unwrap(), &[]);
+    let (code, outcome) = apply(text.lines().nth(1).unwrap(), &[]);
     assert_eq!((code, &outcome["refused"]), (Some(1), &expected_refusals("legal_hold")), "a held person");
-    let (code, outcome) = apply(&line, &["--force", &id]);
+    let (code, outcome) = apply(&line.to_string(), &["--force", &id]);
     assert_eq!((code, &outcome["repeated"], &outcome["refused"]), (Some(0), &json!(1), &json!([])), "{outcome}");
 }
