@@ -69,6 +69,7 @@ pub(crate) fn run() -> Outcome {
     findings.extend(promises::check(&files));
     findings.extend(references::check(&files));
     findings.extend(requests::check(&files)?);
+    findings.extend(sizes::check_crates(&files));
     findings.extend(unused::check(&workspace, &files));
     let is_source = |path: &str| path.starts_with("crates/") && path.contains("/src/") && path.ends_with(".rs");
     let sources = files.iter().filter(|file| is_source(&file.path));

@@ -1,4 +1,4 @@
-//! Sizes of files and functions.
+//! Sizes of files, functions and crates.
 
 use super::{Finding, SourceFile};
 
@@ -8,6 +8,22 @@ const FUNCTION_LINES: usize = 60;
 /// into the use case or the response.
 const HANDLER_LINES: usize = 25;
 const HANDLERS: &str = "crates/http/src/routes/";
+
+/// Maximum number of lines of the sources of a crate, tests included. The domain holds the resources and their rules:
+/// a protocol or a subject of its own becomes a crate.
+const CRATE_LINES: [(&str, usize); 1] = [("crates/domain/src/", 24_000)];
+
+/// Checks the sizes of the crates that have a limit.
+pub(super) fn check_crates(files: &[SourceFile]) -> Vec<Finding> {
+    let findings = CRATE_LINES.into_iter().filter_map(|(folder, most)| {
+        let files = files.iter().filter(|file| file.path.starts_with(folder) && file.path.ends_with(".rs"));
+        let lines: usize = files.map(|file| file.text.lines().count()).sum();
+        let says =
+            format!("the sources have {lines} lines, at most {most} are allowed: move a subject to its own crate");
+        (lines > most).then(|| Finding::new(folder, 1, says))
+    });
+    findings.collect()
+}
 
 /// Checks the sizes of a file that a person wrote.
 pub(super) fn check(file: &SourceFile) -> Vec<Finding> {
@@ -194,5 +210,13 @@ mod tests {
     fn file_over_400_lines_is_found() {
         assert_eq!(check(&file("a.rs", &"// x\n".repeat(400))), []);
         assert_eq!(check(&file("a.rs", &"// x\n".repeat(401)))[0].line, 401);
+    }
+
+    #[test]
+    fn crate_over_its_limit_is_found() {
+        let (folder, most) = CRATE_LINES[0];
+        let part = |name: &str, lines: usize| file(&format!("{folder}{name}"), &"//\n".repeat(lines));
+        assert!(check_crates(&[part("a.rs", most - 1), part("b/c.rs", 1), part("d.md", 9)]).is_empty());
+        assert_eq!(check_crates(&[part("a.rs", most), part("b/c.rs", 1)]).len(), 1);
     }
 }
