@@ -2,7 +2,6 @@
 
 mod cli;
 mod commands;
-mod config;
 mod error;
 mod lifecycle;
 mod log_queue;
@@ -20,8 +19,8 @@ use std::time::Duration;
 
 use candor_cli::error::CommandError;
 use candor_cli::output::{self, Output, printable};
+use candor_settings::{Config, ConfigurationError, LoadedConfig, Setting};
 use cli::{Cli, Command, ConnectorCommand, ErasureCommand, IdentityCommand, KeyCommand, OrgCommand};
-use config::{Config, ConfigurationError, LoadedConfig, Setting};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

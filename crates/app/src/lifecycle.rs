@@ -29,10 +29,10 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use crate::cli::Role;
-use crate::config::{Config, Setting};
 use crate::serving_lock::ServingLock;
 use crate::{store, telemetry, tenant_metrics, traces, wiring};
 use candor_cli::error::CommandError;
+use candor_settings::{Config, Setting};
 use listen::bind;
 use server_end::{ServerEnd, to_error};
 use signals::Signals;

@@ -4,9 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use crate::config::{Config, DatabaseUrl};
 use candor_cli::error::CommandError;
 use candor_cli::private_file;
+use candor_settings::{Config, DatabaseUrl};
 
 const TEXT: &str = "This database was restored. `candor erasure apply` repeats the erasures since the backup, and removes \
                     this file.\n";

@@ -7,9 +7,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::config::DatabaseUrl;
 use candor_cli::error::{CommandFailure, IoError};
 use candor_cli::private_file;
+use candor_settings::DatabaseUrl;
 
 /// Suffix of the lock file. The file stays when the process ends; the system releases the lock on it in any
 /// case.

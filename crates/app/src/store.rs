@@ -10,8 +10,8 @@ use candor_store_postgres::{ConnectError, PostgresOptions, PostgresStore};
 use candor_store_sqlite::{DatabaseLocation, SqliteOptions, SqliteStore};
 use tokio::time::sleep;
 
-use crate::config::{Config, DatabaseUrl};
 use candor_cli::error::CommandError;
+use candor_settings::{Config, DatabaseUrl};
 
 mod failure;
 

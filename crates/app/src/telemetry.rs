@@ -11,11 +11,11 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{Layer, Registry};
 
-use crate::config::{Config, LogFormat};
 use crate::log_queue::{self, LastLines, LogQueue};
 use crate::traces::{self, Export};
 use crate::{process_metrics, tenant_metrics};
 use candor_cli::error::CommandError;
+use candor_settings::{Config, LogFormat};
 
 /// Histogram buckets of durations, in seconds: from a cached read to a client's usual timeout.
 const SECONDS: [f64; 14] =

@@ -24,9 +24,9 @@ use candor_service::context::vault::{self, Vault};
 use candor_service::{ServiceSettings, Services};
 use candor_webhooks::Sender;
 
-use crate::config::{Config, DatabaseUrl, RateLimiter, Smtp};
 use crate::store;
 use candor_cli::{error::CommandError, private_file};
+use candor_settings::{Config, DatabaseUrl, RateLimiter, Smtp};
 use failure::WiringError;
 use identity_client::identity_client;
 use no_webhooks::NoWebhooks;
@@ -355,8 +355,8 @@ mod tests {
         let file = folder.join("x.db").display().to_string();
         let load = |url: &str| {
             let flags = vec![
-                (crate::config::Setting::DataDir, folder.display().to_string()),
-                (crate::config::Setting::DatabaseUrl, url.to_owned()),
+                (candor_settings::Setting::DataDir, folder.display().to_string()),
+                (candor_settings::Setting::DatabaseUrl, url.to_owned()),
             ];
             Config::load(None, Vec::new(), flags).unwrap().config
         };

@@ -20,7 +20,7 @@ use candor_domain::time::Timestamp;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-use crate::config::Setting;
+use candor_settings::Setting;
 pub(crate) use connector::{ConnectorCommand, Kind, NewConnector};
 pub(crate) use erasure::ErasureCommand;
 pub(crate) use identity::IdentityCommand;

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgMatches, Command};
 
-use crate::config::Setting;
+use candor_settings::Setting;
 
 /// Heading of the settings' flags in the help of a command.
 const HEADING: &str = "Settings";

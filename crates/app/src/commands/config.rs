@@ -4,9 +4,9 @@ use std::io::Write;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{ConfigurationError, LoadedConfig};
 use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
+use candor_settings::{ConfigurationError, LoadedConfig};
 
 /// Prints the configuration with secrets masked, even if it has problems. The problems are the error of the command.
 ///

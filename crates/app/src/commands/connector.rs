@@ -6,11 +6,11 @@ use candor_service::usecases::operator::{self, NewKeyRequest};
 use serde_json::json;
 
 use crate::cli::{Kind, NewConnector};
-use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
 use candor_cli::error::CommandError;
 use candor_cli::output::Output;
+use candor_settings::Config;
 
 /// Path of the SCIM endpoints below the public URL.
 const SCIM_PATH: &str = "/scim/v2";

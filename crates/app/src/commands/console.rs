@@ -9,11 +9,11 @@ use serde_json::json;
 
 use super::key;
 use crate::cli::NewLinkArguments;
-use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
+use candor_settings::Config;
 
 /// Name of the keys of links that an operator creates.
 const NAME: &str = "candor console";

@@ -19,12 +19,12 @@ use serde_json::json;
 use super::serve::greet;
 use super::{console, sample};
 use crate::cli::Role;
-use crate::config::{Config, DatabaseUrl, LogFormat, Origin, Setting, ShownSetting};
 use crate::error::to_command_error;
 use crate::lifecycle::RunningServer;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
 use candor_cli::private_file;
+use candor_settings::{Config, DatabaseUrl, LogFormat, Setting, SettingOrigin, ShownSetting};
 
 /// Name of the organization that the first start creates.
 const ORGANIZATION: &str = "Demo";
@@ -93,7 +93,8 @@ fn for_a_newcomer(config: &Config) -> Config {
     config.webhooks_trusted_targets.extend(loopback);
     config.identity_trusted_networks.extend(loopback);
     config.drain_delay = Duration::ZERO;
-    let is_set = |shown: &ShownSetting| shown.setting == Setting::Console && shown.origin != Origin::Default;
+    let is_set =
+        |shown: &ShownSetting| shown.setting == Setting::Console && shown.origin != SettingOrigin::Default;
     config.console |= !config.shown.iter().any(is_set);
     config
 }

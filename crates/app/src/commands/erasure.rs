@@ -5,18 +5,19 @@ use std::path::Path;
 use std::time::Duration;
 
 use candor_domain::id::{EmployeeId, ErasureId, KeyId};
+use candor_domain::time::Timestamp;
 use candor_service::Services;
 use candor_service::runtime::erasure;
 use candor_service::usecases::erasure_ledger::{self, AppliedLedger, Ledger, LedgerEntry, LedgerError, Refusal};
 use serde_json::json;
 use tokio::time::sleep;
 
-use crate::config::{Config, DatabaseUrl};
 use crate::error::to_command_error;
 use crate::serving_lock::ServingLock;
 use crate::{restored, store, wiring};
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::{Output, printable};
+use candor_settings::{Config, DatabaseUrl};
 
 /// Pause between two runs of the erasures: the old search index is removed some seconds after its replacement.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -59,6 +60,12 @@ pub(crate) enum ErasureCommandError {
          this database"
     )]
     OtherDatabase,
+    /// No seal proves that the ledger has all its lines.
+    #[error(
+        "the ledger was applied, but no seal of this master key proves that it has all its lines: revocations, holds and \
+         erasures may be missing; apply a ledger of this version, or compare the lines and remove {0}"
+    )]
+    Unproven(String),
     /// Erasures are still running.
     #[error("the erasures have begun and are not complete; the service continues them when it runs, see its log")]
     Incomplete,
@@ -134,34 +141,38 @@ pub(crate) async fn apply(
         rewrite_file(config).await?;
     }
     let is_finished = is_complete && outcome.refused.is_empty();
-    let mut human_text = format!("{}\n{}", describe_end(&ledger), describe(&outcome, &kept_entries));
-    if is_finished {
+    let mut human_text = format!("{}\n{}", describe_end(outcome.written_at), describe(&outcome, &kept_entries));
+    let is_proven = outcome.written_at.is_some();
+    if is_finished && is_proven {
         restored::remove(config)?;
         human_text.push_str("\nStart the service: `candor serve`.");
     }
     let refusals = outcome.refused.iter().map(|(entry, reason)| json!({"id": entry.id, "reason": word(*reason)}));
     let kept_counts = kept_entries.iter().map(|(entry, count)| json!({"id": entry.id, "count": count}));
     let object = json!({
-        "written_at": ledger.end.as_ref().map(|end| end.written_at),
+        "written_at": outcome.written_at,
         "revoked_keys": outcome.revoked_keys, "held": outcome.held.len(), "released": outcome.released, "held_beside_ledger": outcome.held_beside_ledger,
         "repeated": outcome.begun, "present": outcome.present, "unknown_people": outcome.unknown_people,
         "refused": refusals.collect::<Vec<_>>(), "kept_by_hold": kept_counts.collect::<Vec<_>>(), "is_complete": is_complete,
     });
     output.say(&object, &human_text)?;
     match outcome.refused.len() {
-        _ if is_finished => Ok(()),
+        _ if is_finished && is_proven => Ok(()),
+        _ if is_finished => {
+            let mark = restored::find(config)?.map(|mark| mark.display().to_string());
+            Err(ErasureCommandError::Unproven(mark.unwrap_or_else(|| "nothing".to_owned())).into())
+        }
         _ if !is_complete => Err(ErasureCommandError::Incomplete.into()),
         count => Err(ErasureCommandError::Refused(count).into()),
     }
 }
 
-/// Returns the time at which a ledger was written, which the operator compares with the time of the last change; for a
-/// ledger of an earlier version a warning.
-pub(super) fn describe_end(ledger: &Ledger) -> String {
-    match &ledger.end {
-        Some(end) => format!("The ledger was written at {}.", end.written_at),
-        None => "The ledger has an earlier version, without the time and the seal of its end: lines may be missing. Write \
-                 the ledger again when the service runs."
+/// Returns the text about the proven time at which a ledger was written, which the operator compares with the time of the
+/// last change; a warning if no seal proves it.
+pub(super) fn describe_end(written_at: Option<Timestamp>) -> String {
+    match written_at {
+        Some(time) => format!("The ledger was written at {time}."),
+        None => "No seal proves that the ledger has all its lines. Write the ledger again when the service runs."
             .to_owned(),
     }
 }

@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use candor_client::{Probe, probe};
 use serde_json::{Value, json};
 
-use crate::config::Config;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
+use candor_settings::Config;
 
 /// Failure of a service that does not answer or is not ready.
 #[derive(Debug, thiserror::Error)]

@@ -4,11 +4,11 @@ use candor_domain::id::OrganizationId;
 use candor_service::usecases::identity_trust::{UntrustedDomainError, trust_domain};
 use serde_json::json;
 
-use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
+use candor_settings::Config;
 
 /// Failure to trust a domain.
 #[derive(Debug, thiserror::Error)]

@@ -10,11 +10,11 @@ use candor_service::usecases::operator::{self, NewKeyRequest};
 use serde_json::json;
 
 use crate::cli::NewKey;
-use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
 use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
+use candor_settings::Config;
 
 /// Creates a key and shows it once.
 ///

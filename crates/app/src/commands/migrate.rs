@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use crate::config::Config;
 use crate::{store, wiring};
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
+use candor_settings::Config;
 
 /// Exit status of `candor migrate --check` when migrations are pending.
 const PENDING: u8 = 3;

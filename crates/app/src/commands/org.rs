@@ -4,11 +4,11 @@ use candor_domain::id::OrganizationId;
 use candor_service::usecases::operator;
 use serde_json::json;
 
-use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
 use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
+use candor_settings::Config;
 
 /// Creates an organization.
 ///

@@ -3,11 +3,11 @@
 use candor_service::usecases::webhooks;
 use serde_json::json;
 
-use crate::config::Config;
 use crate::error::to_command_error;
 use crate::wiring;
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::Output;
+use candor_settings::Config;
 
 /// Failure to open the secrets of a webhook, identity provider or running erasure: they were sealed with a key that is
 /// not in the ring.

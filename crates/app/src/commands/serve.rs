@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::console;
 use crate::cli::Role;
-use crate::config::{Config, LogFormat};
 use crate::lifecycle::RunningServer;
 use candor_cli::error::CommandError;
 use candor_cli::output::Output;
+use candor_settings::{Config, LogFormat};
 
 /// Serves until a stop signal.
 ///

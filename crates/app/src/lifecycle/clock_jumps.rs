@@ -8,7 +8,7 @@ use candor_service::runtime::clock_jumps::{CorrectionSchedule, correct};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::config::Config;
+use candor_settings::Config;
 
 /// Interval at which the wall clock is compared with the monotonic clock.
 const INTERVAL: Duration = Duration::from_secs(5);

@@ -3,8 +3,8 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 
-use crate::config::Setting;
 use candor_cli::error::CommandFailure;
+use candor_settings::Setting;
 
 /// Failure to bind a listener.
 #[derive(Debug, thiserror::Error)]

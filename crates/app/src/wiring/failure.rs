@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use candor_service::context::master_key::MasterKeyError;
 
-use crate::config::Config;
 use crate::error::to_command_error;
 use candor_cli::error::{CommandError, CommandFailure};
+use candor_settings::Config;
 
 /// Failure to connect the parts of the service.
 #[derive(Debug, thiserror::Error)]

@@ -6,7 +6,7 @@ use candor_identity::{IdentityClient, IdentitySettings};
 use candor_port_identity::IdentityTransport;
 
 use super::failure::WiringError;
-use crate::config::Config;
+use candor_settings::Config;
 
 /// Creates the client with the networks that the operator trusts.
 ///

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use candor_cli::private_file;
 
 use super::master_key_file;
-use crate::config::{Config, DatabaseUrl};
+use candor_settings::{Config, DatabaseUrl};
 
 /// Returns the folders of the embedded database and its master key that group or other users can access. Candor
 /// creates these folders with mode 0700, so another program has created them or changed their mode.

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use candor_store_sqlite::{check_backup, write_backup};
 
-use crate::config::{Config, DatabaseUrl};
 use crate::serving_lock::ServingLock;
 use crate::{restored, store, wiring};
 use candor_cli::error::CommandError;
 use candor_cli::output::Output;
 use candor_cli::private_file;
+use candor_settings::{Config, DatabaseUrl};
 use failure::BackupError;
 use file::UnfinishedFile;
 use report::Report;

@@ -6,9 +6,9 @@ use candor_service::context::vault::KeyName;
 use candor_store_sqlite::BackupContents;
 use serde_json::{Value, json};
 
-use crate::config::Config;
 use crate::wiring::{self, SealingKeys};
 use candor_cli::output::table;
+use candor_settings::Config;
 
 /// A copy that passed the check.
 pub(super) struct Report<'a> {

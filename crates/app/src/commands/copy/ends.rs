@@ -7,10 +7,10 @@ use candor_store_postgres::{CopyDatabaseError, PostgresCopy, PostgresOptions};
 use candor_store_sqlite::SqliteCopy;
 
 use super::failure::CopyCommandError;
-use crate::config::DatabaseUrl;
 use crate::serving_lock::{LockError, ServingLock};
 use crate::store::{self, StoreError};
 use candor_cli::error::CommandError;
+use candor_settings::DatabaseUrl;
 
 /// Pool size of a database that is opened for the copy. Migrations use a single connection.
 const CONNECTIONS: usize = 4;

@@ -7,9 +7,9 @@ mod progress;
 use candor_service::usecases::copy::{CopyError, CopyResult, copy};
 use serde_json::{Value, json};
 
-use crate::config::{self, Config, DatabaseUrl};
 use candor_cli::error::CommandError;
 use candor_cli::output::{Output, table};
+use candor_settings::{Config, DatabaseUrl};
 use ends::Locks;
 use progress::Progress;
 
@@ -29,7 +29,7 @@ pub(crate) async fn run(
     output: Output,
 ) -> Result<(), CommandError> {
     let database = |name, text: Option<String>| match text {
-        Some(text) => config::database_url(name, &text),
+        Some(text) => candor_settings::database_url(name, &text),
         None => Ok(config.database.clone()),
     };
     let (from, to) = (database("--from", from)?, database("--to", to)?);
@@ -114,8 +114,8 @@ mod tests {
     use candor_store_sqlite::SqliteCopy;
 
     use super::*;
-    use crate::config::Setting;
     use crate::store;
+    use candor_settings::Setting;
 
     fn settings(folder: &std::path::Path) -> Config {
         let file = format!("sqlite://{}", folder.join("candor.db").display());

@@ -8,8 +8,8 @@ use rustix::fs::{Access, access, statvfs};
 
 use super::finding::Finding;
 use super::{sign_ins, twins, upgrades};
-use crate::config::{Config, DatabaseUrl};
 use crate::{store, wiring};
+use candor_settings::{Config, DatabaseUrl};
 
 /// Number of free bytes below which changes may soon fail: a write-ahead log grows by megabytes.
 const ROOM_NEEDED: u64 = 64 * 1024 * 1024;

@@ -6,8 +6,8 @@ use candor_port_limits::{RateLimitStore, RateLimitStoreError};
 use tokio::time::timeout;
 
 use super::finding::Finding;
-use crate::config::{Config, RateLimiter};
 use crate::wiring;
+use candor_settings::{Config, RateLimiter};
 
 const CHECK: &str = "rate limiter";
 /// Time limit for the server to answer, longer than a connection takes.

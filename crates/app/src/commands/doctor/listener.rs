@@ -7,7 +7,7 @@ use candor_client::Probe;
 
 use super::super::healthcheck;
 use super::finding::Finding;
-use crate::config::Setting;
+use candor_settings::Setting;
 
 /// Checks that a listen address is free, or that a Candor service already listens on it.
 pub(super) async fn look(address: SocketAddr, setting: Setting) -> Finding {

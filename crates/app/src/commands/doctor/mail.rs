@@ -3,8 +3,8 @@
 use candor_domain::people::invitation::MailFailure;
 
 use super::finding::Finding;
-use crate::config::Config;
 use crate::wiring;
+use candor_settings::Config;
 
 const CHECK: &str = "mail server";
 

@@ -14,10 +14,10 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::config::{Config, Setting, SettingError};
 use crate::wiring::{self, OpenFile};
 use candor_cli::error::{CommandError, CommandFailure};
 use candor_cli::output::{Output, count_noun, table};
+use candor_settings::{Config, Setting, SettingError};
 use finding::{Finding, State};
 
 /// Result of `candor doctor` when at least one check is broken, with the names of the broken checks.

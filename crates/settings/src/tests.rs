@@ -39,7 +39,7 @@ fn shown_config_contains_no_secret() {
     let config = load(&[("CANDOR_MASTER_KEY", key), ("CANDOR_DATABASE_URL", url)]);
     let shown_value = |setting| config.shown.iter().find(|item| item.setting == setting).cloned();
     let shown_setting = |setting, value: &str| {
-        Some(ShownSetting { setting, value: Some(value.to_owned()), origin: Origin::Environment })
+        Some(ShownSetting { setting, value: Some(value.to_owned()), origin: SettingOrigin::Environment })
     };
     assert_eq!(shown_value(Setting::MasterKey), shown_setting(Setting::MasterKey, "***"));
     assert_eq!(
@@ -136,6 +136,17 @@ fn config_problems_do_not_hide_the_shown_values() {
     assert_eq!(problems(&pairs).len(), 3);
     let shown_settings = load_config(&pairs).config.shown;
     let listen = shown_settings.iter().find(|item| item.setting == Setting::Listen).unwrap();
-    assert_eq!((listen.value.as_deref(), &listen.origin), (Some("nowhere"), &Origin::Environment));
+    assert_eq!((listen.value.as_deref(), &listen.origin), (Some("nowhere"), &SettingOrigin::Environment));
     assert_eq!(shown_settings.len(), Setting::ALL.len());
+}
+
+#[test]
+fn settings_page_lists_every_setting_with_its_default() {
+    let page = include_str!("../../../docs/settings.md");
+    for (_, setting) in Setting::ALL {
+        let row = format!("| `{}` | ", setting.variable());
+        let (_, rest) = page.split_once(&row).unwrap_or_else(|| panic!("no row {row}"));
+        let default_cell = setting.default().map_or(String::new(), |default| format!("`{default}` |"));
+        assert!(rest.starts_with(&default_cell), "{row}{default_cell}");
+    }
 }

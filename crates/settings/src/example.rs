@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::{Config, LoadedConfig, Origin, Setting};
+use super::{Config, LoadedConfig, Setting, SettingOrigin};
 
 /// The example file that packages install.
-const EXAMPLE: &str = include_str!("../../../../docs/deploy/candor.toml");
+const EXAMPLE: &str = include_str!("../../../docs/deploy/candor.toml");
 
 fn load(name: &str, text: &str) -> LoadedConfig {
     let path = std::env::temp_dir().join(format!("candor-example-{}-{name}.toml", std::process::id()));
@@ -31,7 +31,8 @@ fn in_force() -> String {
 fn unedited_example_config_keeps_every_default() {
     let config = load("as-it-is", EXAMPLE);
     assert!(config.problems.is_empty(), "{:?}", config.problems);
-    let set_values: Vec<_> = config.config.shown.iter().filter(|shown| shown.origin != Origin::Default).collect();
+    let set_values: Vec<_> =
+        config.config.shown.iter().filter(|shown| shown.origin != SettingOrigin::Default).collect();
     assert!(set_values.is_empty(), "{set_values:?}");
 }
 
@@ -42,7 +43,11 @@ fn example_config_lists_every_setting_with_a_valid_value() {
     // The example must not contain a usable key, since the documentation is public.
     assert!(matches!(problems.as_slice(), [one] if one.contains("master_key")), "{problems:?}");
     for shown in &config.config.shown {
-        assert!(matches!(shown.origin, Origin::File(_)), "docs/deploy/candor.toml lacks {}", shown.setting.name());
+        assert!(
+            matches!(shown.origin, SettingOrigin::File(_)),
+            "docs/deploy/candor.toml lacks {}",
+            shown.setting.name()
+        );
         if let Some(default) = shown.setting.default().filter(|_| shown.setting != Setting::MasterKey) {
             assert_eq!(shown.value.as_deref(), Some(default), "{}", shown.setting.name());
         }

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::failure::SettingError;
-use super::setting::{FILE_VARIABLE, Origin, PREFIX, Setting, find_similar, is_foreign};
+use super::setting::{FILE_VARIABLE, PREFIX, Setting, SettingOrigin, find_similar, is_foreign};
 use candor_cli::error::IoError;
 
 /// Unparsed values of the settings, with their sources.
 #[derive(Debug, Default)]
 pub(crate) struct RawSettings {
-    values: BTreeMap<Setting, (String, Origin)>,
+    values: BTreeMap<Setting, (String, SettingOrigin)>,
     /// Errors in the sources, such as an unknown setting in the file.
     pub(crate) problems: Vec<SettingError>,
     /// Warnings about ignored names that may have been meant as settings.
@@ -38,20 +38,20 @@ impl RawSettings {
             settings.read_variable(name, value);
         }
         for (setting, value) in flags {
-            settings.put(setting, value, Origin::Flag);
+            settings.put(setting, value, SettingOrigin::Flag);
         }
         settings
     }
 
     /// Returns the text and the source of a setting.
-    pub(crate) fn value(&self, setting: Setting) -> (Option<&str>, Origin) {
+    pub(crate) fn value(&self, setting: Setting) -> (Option<&str>, SettingOrigin) {
         match self.values.get(&setting) {
             Some((text, origin)) => (Some(text), origin.clone()),
-            None => (setting.default(), Origin::Default),
+            None => (setting.default(), SettingOrigin::Default),
         }
     }
 
-    fn put(&mut self, setting: Setting, text: String, origin: Origin) {
+    fn put(&mut self, setting: Setting, text: String, origin: SettingOrigin) {
         self.values.insert(setting, (text, origin));
     }
 
@@ -69,10 +69,10 @@ impl RawSettings {
         match value.to_str() {
             // Empty counts as unset, because that is how Compose files and shells pass unset variables on.
             Some("") => {}
-            Some(text) => self.put(setting, text.to_owned(), Origin::Environment),
+            Some(text) => self.put(setting, text.to_owned(), SettingOrigin::Environment),
             None => self.problems.push(SettingError::new_malformed(
                 setting,
-                &Origin::Environment,
+                &SettingOrigin::Environment,
                 None,
                 "the value is \
                                                                                                  not UTF-8",
@@ -87,7 +87,7 @@ impl RawSettings {
         };
         let mut values = Vec::new();
         flatten("", table, &mut values);
-        let origin = Origin::File(path.to_owned());
+        let origin = SettingOrigin::File(path.to_owned());
         for (name, value) in values {
             let Some(setting) = Setting::find_by_name(&name) else {
                 let place = format!("{name} in {}", path.display());
@@ -194,10 +194,10 @@ mod tests {
             .map(|setting| settings.value(setting));
         std::fs::remove_file(&path).unwrap();
         let expected_values = [
-            (Some("c"), Origin::Flag),
-            (Some("b"), Origin::Environment),
-            (Some("3"), Origin::File(path)),
-            (Some("info"), Origin::Default),
+            (Some("c"), SettingOrigin::Flag),
+            (Some("b"), SettingOrigin::Environment),
+            (Some("3"), SettingOrigin::File(path)),
+            (Some("info"), SettingOrigin::Default),
         ];
         assert_eq!(values, expected_values);
         assert_eq!((problems(&settings), settings.warnings.len()), (vec![], 0));
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn empty_variable_counts_as_not_set() {
         let settings = gather(None, &[("CANDOR_LISTEN", "")]);
-        assert_eq!(settings.value(Setting::Listen), (Some("127.0.0.1:8080"), Origin::Default));
+        assert_eq!(settings.value(Setting::Listen), (Some("127.0.0.1:8080"), SettingOrigin::Default));
     }
 
     #[test]

@@ -25,9 +25,9 @@ use gather::RawSettings;
 use masked::printable;
 use parse::Parsed;
 
-pub(crate) use failure::{ConfigurationError, SettingError};
-pub(crate) use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
-pub(crate) use setting::{Origin, Setting};
+pub use failure::{ConfigurationError, SettingError};
+pub use parse::{DatabaseUrl, LogFormat, RateLimiter, Smtp};
+pub use setting::{Setting, SettingOrigin};
 
 /// Number of connections of the default pool in addition to two per core. Concurrent commits share one flush, so a
 /// few more connections than cores help; many more contend for locks.
@@ -35,88 +35,88 @@ const MORE_CONNECTIONS: usize = 8;
 
 /// Parsed settings of the process.
 #[derive(Debug, Clone)]
-pub(crate) struct Config {
+pub struct Config {
     /// Listen address of the API.
-    pub(crate) listen: SocketAddr,
+    pub listen: SocketAddr,
     /// Separate listen address of metrics and health checks.
-    pub(crate) admin_listen: Option<SocketAddr>,
+    pub admin_listen: Option<SocketAddr>,
     /// Database that holds all data.
-    pub(crate) database: DatabaseUrl,
+    pub database: DatabaseUrl,
     /// Standby of the database, for reads that may lag behind.
-    pub(crate) database_replica: Option<Secret>,
+    pub database_replica: Option<Secret>,
     /// Maximum number of connections to the database.
-    pub(crate) database_pool: usize,
+    pub database_pool: usize,
     /// Folder of the embedded database and of the generated master key.
-    pub(crate) data_dir: PathBuf,
+    pub data_dir: PathBuf,
     /// Key ring for secrets in the database: the first key encrypts, all keys decrypt.
-    pub(crate) master_key: Option<Secret>,
+    pub master_key: Option<Secret>,
     /// Base URL of links; `None` uses the listener's address.
-    pub(crate) public_url: Option<String>,
+    pub public_url: Option<String>,
     /// Networks whose webhook receivers may have private addresses and plain HTTP.
-    pub(crate) webhooks_trusted_targets: Vec<TrustedNetwork>,
+    pub webhooks_trusted_targets: Vec<TrustedNetwork>,
     /// Delays before the retries of a failed delivery.
-    pub(crate) webhooks_retry_schedule: Schedule,
+    pub webhooks_retry_schedule: Schedule,
     /// Time limit for one attempt of a delivery.
-    pub(crate) webhooks_timeout: Duration,
+    pub webhooks_timeout: Duration,
     /// Maximum number of subscriptions per data set.
-    pub(crate) webhooks_max_subscriptions: u32,
+    pub webhooks_max_subscriptions: u32,
     /// Networks whose identity providers may have private addresses and plain HTTP.
-    pub(crate) identity_trusted_networks: Vec<TrustedNetwork>,
+    pub identity_trusted_networks: Vec<TrustedNetwork>,
     /// Maximum number of valid keys of an organization that act for no person.
-    pub(crate) organization_max_keys: u32,
+    pub organization_max_keys: u32,
     /// Quota of an organization, as a multiple of the largest quota of its keys.
-    pub(crate) organization_quota_factor: u32,
+    pub organization_quota_factor: u32,
     /// Time after which unread notifications are removed.
-    pub(crate) notifications_retention: Duration,
+    pub notifications_retention: Duration,
     /// Mail server and sender of invitations; `None` sends no mails.
-    pub(crate) smtp: Option<Smtp>,
+    pub smtp: Option<Smtp>,
     /// Maximum number of invitation mails of an organization per day, before ten of its invitations were accepted.
-    pub(crate) smtp_mails_per_day: u32,
+    pub smtp_mails_per_day: u32,
     /// Interval of the background sweep.
-    pub(crate) sweep_interval: Duration,
+    pub sweep_interval: Duration,
     /// Time between the stop signal and the refusal of new requests.
-    pub(crate) drain_delay: Duration,
+    pub drain_delay: Duration,
     /// Place where quotas are counted.
-    pub(crate) rate_limiter: RateLimiter,
+    pub rate_limiter: RateLimiter,
     /// Origins of web pages that may call the API.
-    pub(crate) cors_origins: Vec<String>,
+    pub cors_origins: Vec<String>,
     /// Proxies whose `X-Forwarded-For` header is trusted.
-    pub(crate) trusted_proxies: Vec<Network>,
+    pub trusted_proxies: Vec<Network>,
     /// Maximum number of connections per client address.
-    pub(crate) connections_per_client: usize,
+    pub connections_per_client: usize,
     /// Filter of the log.
-    pub(crate) log: String,
+    pub log: String,
     /// Format of log lines.
-    pub(crate) log_format: LogFormat,
+    pub log_format: LogFormat,
     /// `true` to serve the web console.
-    pub(crate) console: bool,
+    pub console: bool,
     /// All settings with their sources, for `candor config`.
-    pub(crate) shown: Vec<ShownSetting>,
+    pub shown: Vec<ShownSetting>,
     /// The configuration file, if it contains a secret.
-    pub(crate) file_with_secrets: Option<PathBuf>,
+    pub file_with_secrets: Option<PathBuf>,
 }
 
 /// One line of `candor config`: a masked value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ShownSetting {
+pub struct ShownSetting {
     /// The setting that the line describes.
-    pub(crate) setting: Setting,
+    pub setting: Setting,
     /// Effective value with secrets masked; `None` if it is not set.
-    pub(crate) value: Option<String>,
+    pub value: Option<String>,
     /// Source of the value.
-    pub(crate) origin: Origin,
+    pub origin: SettingOrigin,
 }
 
 /// A configuration with its problems. Malformed values are replaced by the default; `candor config` still shows
 /// them.
 #[derive(Debug)]
-pub(crate) struct LoadedConfig {
+pub struct LoadedConfig {
     /// The valid settings, and defaults for the invalid ones.
-    pub(crate) config: Config,
+    pub config: Config,
     /// Errors that prevent the process from starting.
-    pub(crate) problems: Vec<SettingError>,
+    pub problems: Vec<SettingError>,
     /// Warnings, such as about an unknown variable.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 impl Config {
@@ -124,7 +124,7 @@ impl Config {
     ///
     /// # Errors
     /// [`SettingError`] only for an invalid default, which is a defect.
-    pub(crate) fn load(
+    pub fn load(
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
         flags: Vec<(Setting, String)>,
@@ -212,7 +212,7 @@ impl Reader {
         match self.parse_setting(setting, Some(text), origin, &parse) {
             Some(value) => Ok(value),
             None => parse(setting.default().unwrap_or(default))
-                .map_err(|reason| SettingError::new_malformed(setting, &Origin::Default, None, &reason)),
+                .map_err(|reason| SettingError::new_malformed(setting, &SettingOrigin::Default, None, &reason)),
         }
     }
 
@@ -255,11 +255,11 @@ impl Reader {
         &mut self,
         setting: Setting,
         text: Option<String>,
-        origin: Origin,
+        origin: SettingOrigin,
         parse: impl Fn(&str) -> Parsed<T>,
     ) -> Option<T> {
         let printable_text = text.as_deref().map(|text| printable(setting, text));
-        if let Origin::File(path) = &origin
+        if let SettingOrigin::File(path) = &origin
             && printable_text != text
         {
             self.file_with_secrets = Some(path.clone());
@@ -280,7 +280,7 @@ impl Reader {
 ///
 /// # Errors
 /// [`CommandError::Argument`], with the password masked.
-pub(crate) fn database_url(argument: &'static str, text: &str) -> Result<DatabaseUrl, CommandError> {
+pub fn database_url(argument: &'static str, text: &str) -> Result<DatabaseUrl, CommandError> {
     parse::database_url(text).map_err(|wanted| CommandError::Argument {
         argument,
         value: url::mask_password(text),

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::setting::{Origin, Setting};
+use super::setting::{Setting, SettingOrigin};
 use candor_cli::error::{CommandFailure, FAILURE, IoError, WRONG_USAGE};
 
 /// Problem of one setting, or of the file that holds settings.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SettingError {
+pub enum SettingError {
     /// The configuration names a setting that does not exist.
     #[error("{given} is not a setting; {}", did_you_mean(.hint.as_deref()))]
     Unknown {
@@ -71,7 +71,12 @@ pub(crate) enum SettingError {
 
 impl SettingError {
     /// Creates the error for a setting with an invalid value.
-    pub(super) fn new_malformed(setting: Setting, origin: &Origin, value: Option<String>, reason: &str) -> Self {
+    pub(super) fn new_malformed(
+        setting: Setting,
+        origin: &SettingOrigin,
+        value: Option<String>,
+        reason: &str,
+    ) -> Self {
         let remedy = if setting == Setting::MasterKey {
             "correct the setting; with the embedded database you may remove the setting, because the key is then in \
              `master.key`"
@@ -80,8 +85,8 @@ impl SettingError {
         };
         let (setting, value, reason) = (origin.spell(setting), value.unwrap_or_default(), reason.to_owned());
         match origin {
-            Origin::Flag => Self::MalformedFlag { setting, value, reason },
-            Origin::Default | Origin::File(_) | Origin::Environment => {
+            SettingOrigin::Flag => Self::MalformedFlag { setting, value, reason },
+            SettingOrigin::Default | SettingOrigin::File(_) | SettingOrigin::Environment => {
                 Self::Malformed { setting, value, reason, remedy }
             }
         }
@@ -93,13 +98,13 @@ impl CommandFailure for SettingError {}
 /// Problems of the configuration. All are reported at once.
 #[derive(Debug, thiserror::Error)]
 #[error("the configuration has {} problems", .problems.len())]
-pub(crate) struct ConfigurationError {
+pub struct ConfigurationError {
     /// One error per problem.
-    pub(crate) problems: Vec<SettingError>,
+    pub problems: Vec<SettingError>,
     /// Warnings about ignored variables and lines; a mistyped name among them may explain the problems.
-    pub(crate) warnings: Vec<String>,
+    pub warnings: Vec<String>,
     /// `true` if the command was `candor config`: it printed the settings, and the problems are its result.
-    pub(crate) shown: bool,
+    pub shown: bool,
 }
 
 impl CommandFailure for ConfigurationError {

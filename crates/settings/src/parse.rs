@@ -17,7 +17,7 @@ pub(crate) type Parsed<T> = Result<T, String>;
 
 /// Kind and location of the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum DatabaseUrl {
+pub enum DatabaseUrl {
     /// Path of the embedded database.
     Sqlite(PathBuf),
     /// URL of a server, which may contain a password.
@@ -27,7 +27,7 @@ pub(crate) enum DatabaseUrl {
 impl DatabaseUrl {
     /// Returns the URL with its password masked.
     #[must_use]
-    pub(crate) fn mask_password(&self) -> String {
+    pub fn mask_password(&self) -> String {
         match self {
             Self::Sqlite(path) => format!("sqlite://{}", path.display()),
             Self::Postgres(url) => super::url::mask_password(url.reveal()),
@@ -37,7 +37,7 @@ impl DatabaseUrl {
 
 /// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LogFormat {
+pub enum LogFormat {
     /// Human-readable lines of text.
     Text,
     /// One JSON object per line, for log collectors.
@@ -46,7 +46,7 @@ pub(crate) enum LogFormat {
 
 /// Place where the quota windows are counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum RateLimiter {
+pub enum RateLimiter {
     /// Each instance counts only the requests that it receives.
     Local,
     /// All instances count together on a server.
@@ -55,11 +55,11 @@ pub(crate) enum RateLimiter {
 
 /// Mail server and sender of invitations.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Smtp {
+pub struct Smtp {
     /// Address and credentials of the mail server.
-    pub(crate) server: SmtpServer,
+    pub server: SmtpServer,
     /// Sender address of all mails.
-    pub(crate) from: SenderAddress,
+    pub from: SenderAddress,
 }
 
 pub(crate) fn smtp_url(text: &str) -> Parsed<SmtpServer> {
