@@ -390,5 +390,11 @@ fn forged_line_and_a_held_person_need_to_be_named() {
     let (code, outcome) = apply(text.lines().nth(1).unwrap(), &[]);
     assert_eq!((code, &outcome["refused"]), (Some(1), &expected_refusals("legal_hold")), "a held person");
     let (code, outcome) = apply(&line.to_string(), &["--force", &id]);
-    assert_eq!((code, &outcome["repeated"], &outcome["refused"]), (Some(0), &json!(1), &json!([])), "{outcome}");
+    assert_eq!((code, &outcome["repeated"], &outcome["refused"]), (Some(1), &json!(1), &json!([])), "{outcome}");
+    assert!(outcome["written_at"].is_null(), "the end of a forged ledger proves no time");
+    let cut_text = "{\"type\":\"header\",\"version\":5}\n{\"type\":\"end\",\"count\":0}\n";
+    fs::write(&forged_ledger, cut_text).unwrap();
+    let cut_result = candor(&restored_place, &["erasure", "apply", forged_ledger.to_str().unwrap()]);
+    assert!(cut_result.code == Some(1) && cut_result.stderr.contains("may be missing"), "{}", cut_result.stderr);
+    assert!(restored_place.folder.path().join("data/candor.db.restored").exists());
 }

@@ -63,7 +63,7 @@ pub(crate) enum ErasureCommandError {
     /// No seal proves that the ledger has all its lines.
     #[error(
         "the ledger was applied, but no seal of this master key proves that it has all its lines: revocations, holds and \
-         erasures may be missing; apply a ledger of this version, or compare the lines and remove {0}"
+         erasures may be missing; apply a ledger of this version, or compare the lines{0}"
     )]
     Unproven(String),
     /// Erasures are still running.
@@ -159,8 +159,8 @@ pub(crate) async fn apply(
     match outcome.refused.len() {
         _ if is_finished && is_proven => Ok(()),
         _ if is_finished => {
-            let mark = restored::find(config)?.map(|mark| mark.display().to_string());
-            Err(ErasureCommandError::Unproven(mark.unwrap_or_else(|| "nothing".to_owned())).into())
+            let next_step = restored::find(config).map(|mark| format!(" and remove {}", mark.display()));
+            Err(ErasureCommandError::Unproven(next_step.unwrap_or_default()).into())
         }
         _ if !is_complete => Err(ErasureCommandError::Incomplete.into()),
         count => Err(ErasureCommandError::Refused(count).into()),

@@ -1,5 +1,6 @@
 //! No credential gives access beyond its own end (decision B7).
 
+use candor_domain::time::Timestamp;
 use candor_port_clock::Clock;
 use serde_json::{Value, json};
 
@@ -78,12 +79,14 @@ async fn ways(world: &TestApi) -> (Vec<Way>, String) {
     let session_end = session["expires_at"].as_str().map(str::to_owned);
     let link_end = opened_link.json()["expires_at"].as_str().map(str::to_owned);
     assert!(session_end.is_some() && link_end.is_some());
+    // The previous secret ends before its key.
+    let before_end = Timestamp::from_millis(world.clock.now().plus_seconds(60).millis() - 1).to_string();
     let way = |name, secret, end| Way { name, secret, end };
     let ways = vec![
         way("key", secret(&key(world, None).await), None),
         way("key with an end", secret(&key(world, Some(time(90))).await), Some(time(90))),
         way("previous secret", replaced_secret, Some(time(OVERLAP))),
-        way("previous secret of a key that ends earlier", ending_secret, Some(time(60))),
+        way("previous secret of a key that ends earlier", ending_secret, Some(before_end)),
         way("portal link", secret(&opened_link.json()), link_end),
         way("session", secret(&session), session_end.clone()),
         way("key of a session", secret(&of_session), session_end),
@@ -170,6 +173,12 @@ async fn previous_secret_neither_rotates_nor_prolongs_its_key() {
         assert_eq!(rotation.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
         let rename = send("PATCH", &path, json!({"name": "Renamed"})).await;
         assert_eq!(rename.status, 200, "{}: {}", shared.name, rename.text());
+        // An earlier end of the key, which the secret may set, gives it no more than the overlap did.
+        let early_end = json!({"expires_at": world.clock.now().plus_seconds(OVERLAP - 10)});
+        assert_eq!(send("PATCH", &path, early_end).await.status, 200, "{}", shared.name);
+        let rotation = send("POST", &format!("{path}/rotate"), json!({"overlap_seconds": 0})).await;
+        assert_eq!(rotation.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
+        assert_eq!(world.patch(&path, json!({"expires_at": null})).await.status, 200, "{}", shared.name);
         world.clock.advance_seconds(OVERLAP);
         assert_eq!(send("PATCH", &path, json!({"name": "Late"})).await.status, 401, "{}", shared.name);
     }

@@ -15,6 +15,9 @@ pub(super) const MAX_EXTENSIONS: usize = 16;
 pub(super) const MAX_ENTRIES: usize = 200;
 /// Maximum number of members of one entry and of one complex attribute. A search for a member is linear.
 const MAX_SUB_ATTRIBUTES: usize = 32;
+/// Maximum number of objects and lists within one another in the value of an attribute. A stored document must stay far
+/// below the depth that can be read back.
+const MAX_DEPTH: usize = 32;
 /// Maximum number of comparisons of entries with conditions in one request.
 const MAX_COMPARISONS: usize = 10_000;
 
@@ -40,14 +43,23 @@ impl ComparisonBudget {
 
 /// Checks the bounds of a value and of all values in it, before any work on it.
 pub(super) fn check_size(name: &str, value: &Value) -> Result<(), ScimError> {
+    check_levels(name, value, MAX_DEPTH)
+}
+
+fn check_levels(name: &str, value: &Value, levels: usize) -> Result<(), ScimError> {
     match value {
+        Value::List(_) | Value::Object(_) if levels == 0 => {
+            let detail =
+                format!("`{name}` has more than {MAX_DEPTH} objects or lists within one another. Send fewer.");
+            Err(ScimError::value(detail))
+        }
         Value::List(items) if items.len() > MAX_ENTRIES => Err(too_many(name)),
-        Value::List(items) => items.iter().try_for_each(|item| check_size(name, item)),
+        Value::List(items) => items.iter().try_for_each(|item| check_levels(name, item, levels - 1)),
         Value::Object(members) if members.len() > MAX_SUB_ATTRIBUTES => {
             let detail = format!("`{name}` has more than {MAX_SUB_ATTRIBUTES} members in one object. Send fewer.");
             Err(ScimError::value(detail))
         }
-        Value::Object(members) => members.iter().try_for_each(|(_, value)| check_size(name, value)),
+        Value::Object(members) => members.iter().try_for_each(|(_, value)| check_levels(name, value, levels - 1)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) => Ok(()),
     }
 }
@@ -64,6 +76,18 @@ mod tests {
 
     fn document(body: &str) -> Result<UserDocument, String> {
         UserDocument::from_body(serde_json::from_str::<Object>(body).unwrap()).map_err(|error| error.detail)
+    }
+
+    #[test]
+    fn depth_of_values_is_bounded_also_in_json_texts() {
+        let nest_objects = |levels: usize| format!("{}1{}", r#"{"a":"#.repeat(levels), "}".repeat(levels));
+        assert!(document(&format!(r#"{{"userName":"ada","bar":{}}}"#, nest_objects(super::MAX_DEPTH))).is_ok());
+        let refusal = document(&format!(r#"{{"userName":"ada","bar":{}}}"#, nest_objects(super::MAX_DEPTH + 1)));
+        assert!(refusal.unwrap_err().contains("within one another"));
+        let patch = serde_json::json!({"Operations": [{"op": "add", "path": "bar", "value": nest_objects(100)}]});
+        let operations = PatchOperation::parse_all(&serde_json::from_value::<Object>(patch).unwrap()).unwrap();
+        let user = document(r#"{"userName":"ada"}"#).unwrap();
+        assert!(user.apply(&operations).unwrap_err().detail.contains("within one another"));
     }
 
     fn members(count: usize) -> String {

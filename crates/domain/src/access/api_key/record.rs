@@ -82,16 +82,20 @@ impl ApiKey {
     pub fn accepts(&self, hash: KeyHash, at: Timestamp) -> bool {
         // Until the portal link of a key is opened, `hash` is the hash of the link's code.
         let is_open = self.link_expires_at.is_none();
-        let is_current =
-            self.hash == hash || self.previous.is_some_and(|(previous, until)| previous == hash && at < until);
-        is_current && is_open && self.is_valid(at)
+        let is_previous = self.previous.is_some_and(|(previous, _)| previous == hash);
+        let is_before_end = self.end_of_secret(hash).is_none_or(|end| at < end);
+        (self.hash == hash || is_previous && is_before_end) && is_open && self.is_valid(at)
     }
 
-    /// Returns the end of the access that the secret with this hash gives. The previous secret ends with its overlap,
-    /// so it gives no access beyond that (decision B7). `None` for a secret without an end.
+    /// Returns the end of the access that the secret with this hash gives. The previous secret ends with its overlap, so
+    /// it gives no access beyond that (decision B7). It always ends before the key does, because the end of the key can
+    /// be changed later: so the previous secret never has the reach of the current one. `None` for a secret without an
+    /// end.
     fn end_of_secret(&self, hash: KeyHash) -> Option<Timestamp> {
         let previous = self.previous.filter(|(previous, _)| self.hash != hash && *previous == hash);
-        previous.map(|(_, until)| until).into_iter().chain(self.expires_at).min()
+        let Some((_, until)) = previous else { return self.expires_at };
+        let before_key = self.expires_at.map(|end| Timestamp::from_millis(end.millis().saturating_sub(1)));
+        Some(before_key.map_or(until, |end| end.min(until)))
     }
 
     /// Returns `true` if a response of many lines that began with a secret of this key may go on. `networks` are the
@@ -206,7 +210,7 @@ mod tests {
             // end of the key, end of the previous secret, end of its caller
             (None, time(60), time(60)),
             (Some(time(90)), time(60), time(60)),
-            (Some(time(30)), time(60), time(30)),
+            (Some(time(30)), time(60), Timestamp::from_millis(time(30).millis() - 1)),
         ];
         for (expires_at, until, end) in table {
             let key = ApiKey { expires_at, previous: Some((of_previous, until)), ..key() };

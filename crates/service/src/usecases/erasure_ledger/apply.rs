@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::access::Tenant;
 use candor_domain::erasure::Erasure;
 use candor_domain::id::{EmployeeId, ErasureId, KeyId};
+use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
 
 use super::{ErasureState, Ledger, LedgerEntry, RepeatedErasure, find_state, holds, keys, repeat};
@@ -47,6 +48,8 @@ pub enum Refusal {
 /// Outcome of the application of a ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AppliedLedger {
+    /// Time at which the ledger was written. `None` unless a seal of this master key proves the time and all lines.
+    pub written_at: Option<Timestamp>,
     /// API keys that were revoked again.
     pub revoked_keys: Vec<KeyId>,
     /// People whose legal hold was set again.
@@ -93,7 +96,9 @@ pub async fn apply(
     if named.is_empty() {
         check_end(services, ledger)?;
     }
-    let mut outcome = AppliedLedger::default();
+    let genuine_end = ledger.end.as_ref().filter(|end| end.is_genuine(services));
+    let mut outcome =
+        AppliedLedger { written_at: genuine_end.map(|end| end.written_at), ..AppliedLedger::default() };
     for entry in &ledger.revocations {
         if keys::repeat(services, entry).await? {
             outcome.revoked_keys.push(entry.key_id);
