@@ -15,6 +15,7 @@ mod samples;
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use candor_domain::access::PermissionError;
 use candor_domain::problem::{ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
 use candor_sign_in::bearer::BearerError;
@@ -38,6 +39,7 @@ fn each_public_error_type_implements_error() {
         name::<DomainError>(),
         name::<EmailDomainError>(),
         name::<LinkError>(),
+        name::<PermissionError>(),
         name::<SignInError>(),
         name::<TokenError>(),
         name::<ValidationErrors>(),
