@@ -52,6 +52,18 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     /// result is for display and never saved.
     fn retain_linked(&mut self, _is_shown: &dyn Fn(LinkedId) -> bool) {}
 
+    /// Returns the resource without the ids that need [`Resource::LINKS_PERMISSION`], as its events contain it. All
+    /// readers get the same event, and not all of them have that permission (decision F8).
+    #[must_use]
+    fn without_linked_ids(&self) -> Self {
+        let mut state = self.clone();
+        if Self::LINKS_PERMISSION.is_some() {
+            let linked_ids = self.linked_ids();
+            state.retain_linked(&|id| !linked_ids.contains(&id));
+        }
+        state
+    }
+
     /// Returns the person whose custom fields are in the JSON form. `None` if there are none.
     fn fields_of(&self) -> Option<EmployeeId> {
         None

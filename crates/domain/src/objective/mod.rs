@@ -294,6 +294,15 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn objective_without_linked_ids_keeps_its_parent() {
+        let parent_id = Some(ObjectiveId::from_ulid(Ulid(7)));
+        let plain_objective = Objective { parent_id, ..objective(Status::Approved, false) };
+        let linked_summary_ids = vec![SummaryId::from_ulid(Ulid(8)), SummaryId::from_ulid(Ulid(9))];
+        let linked_objective = Objective { linked_summary_ids, ..plain_objective.clone() };
+        assert_eq!(linked_objective.without_linked_ids(), plain_objective);
+    }
+
+    #[test]
     fn json_has_the_members_of_the_contract() {
         let json = serde_json::to_value(objective(Status::Proposed, false)).unwrap();
         let members: Vec<_> = json.as_object().unwrap().keys().cloned().collect();

@@ -91,7 +91,7 @@ impl<T> PendingChange<T> {
         at: Timestamp,
     ) -> Result<Self, Error> {
         let json = render(&other.state)?;
-        let (mut change, state) = services.change_set(context, other, &json, at);
+        let (mut change, state) = services.change_set(context, other, &json, at)?;
         change.writes.push(Write::put(&Row::new(state)));
         self.others.push(change);
         Ok(self)
@@ -285,7 +285,7 @@ impl Services {
         let json = render(&decision.state)?;
         // Events carry all fields; the response only those that the caller may see.
         let visible_state = visible::narrow_resource(self, context, &decision.state, &fresh).await?;
-        let (mut change, state) = self.change_set(context, decision, &json, at);
+        let (mut change, state) = self.change_set(context, decision, &json, at)?;
         if let Some(state_before) = before.filter(|_| context.dry_run) {
             // The caller sees the audit entry of a dry run, which must not show hidden fields. It is not stored.
             let visible_before = visible::as_shown(self, context, state_before).await?;

@@ -219,7 +219,7 @@ mod tests {
     async fn exchange_without_a_turn_in_time_is_refused() {
         let turns = ExchangeTurns { patience: Duration::ZERO, ..ExchangeTurns::default() };
         let begin = async |number, address| turns.begin(&state(number, 1), visitor(address, false)).await;
-        let _held = [begin(1, 1).await.unwrap(), begin(2, 1).await.unwrap()];
+        let _place = [begin(1, 1).await.unwrap(), begin(2, 1).await.unwrap()];
         let late = begin(3, 1).await;
         assert!(matches!(late, Err(SignInError::Exchange(FetchError::Timeout))));
         assert!(begin(4, 2).await.is_ok(), "another address");

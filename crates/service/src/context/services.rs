@@ -277,22 +277,29 @@ impl Services {
     ///
     /// Changes of one resource within a millisecond are recorded a millisecond apart, as in its `updated_at`
     /// (decision D8). So the audit log lists them in the order in which they happened.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] if the state cannot be rendered.
     pub fn change_set<T: Resource>(
         &self,
         context: &RequestContext,
         decision: Decision<T>,
         rendered: &Bytes,
         at: Timestamp,
-    ) -> (ChangeSet, T) {
+    ) -> Result<(ChangeSet, T), Error> {
         let event_time = at.max(decision.state.updated_at());
         let mut change = ChangeSet::new(context.audit(self.id(at), decision.audit, event_time));
-        change.events = self.events(&decision.events, rendered, at);
-        (change, decision.state)
+        change.events = if T::LINKS_PERMISSION.is_none() {
+            self.events(&decision.events, rendered, at)
+        } else {
+            self.events(&decision.events, &render(&decision.state.without_linked_ids())?, at)
+        };
+        Ok((change, decision.state))
     }
 
     /// Creates events of these types with the same data.
     pub(crate) fn events(&self, kinds: &[EventType], rendered: &Bytes, at: Timestamp) -> Vec<Event> {
-        let data = event_data(&String::from_utf8_lossy(rendered));
+        let data = String::from_utf8_lossy(rendered).into_owned();
         kinds
             .iter()
             .map(|kind| Event {
@@ -311,17 +318,6 @@ impl Services {
     }
 }
 
-/// Returns the data of an event about a rendered resource: the resource as GET returns it to a key without
-/// `summaries:read`, so `linked_summary_ids` is `[]` (decision F8). All readers get the same data, and not all of them may
-/// read summaries.
-fn event_data(rendered: &str) -> String {
-    // A text in JSON has no quotation mark without a backslash, so only a member has this name before a list.
-    const LINKED_SUMMARIES: &str = r#""linked_summary_ids":["#;
-    let Some((before, ids)) = rendered.split_once(LINKED_SUMMARIES) else { return rendered.to_owned() };
-    let rest = ids.find(']').map_or("]", |end| &ids[end..]);
-    format!("{before}{LINKED_SUMMARIES}{rest}")
-}
-
 /// Renders a resource as JSON.
 ///
 /// # Errors
@@ -336,21 +332,4 @@ pub fn render<T: serde::Serialize>(value: &T) -> Result<Bytes, Error> {
 /// [`DomainError::NotFound`] if it is `None`.
 pub fn or_not_found<T>(loaded: Option<T>) -> Result<T, Error> {
     loaded.ok_or(Error::Refused(DomainError::NotFound))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::event_data;
-
-    #[test]
-    fn event_data_has_no_linked_summaries() {
-        let text = r#"a \"linked_summary_ids\":[\"sum_9\"] b"#;
-        for (ids, rest) in [("", ""), (r#""sum_1""#, r#","tags":["x"]"#), (r#""sum_1","sum_2""#, r#","note":"]""#)]
-        {
-            let json_text = format!(r#"{{"title":"{text}","linked_summary_ids":[{ids}]{rest}}}"#);
-            let expected_data = format!(r#"{{"title":"{text}","linked_summary_ids":[]{rest}}}"#);
-            assert_eq!(event_data(&json_text), expected_data);
-        }
-        assert_eq!(event_data(r#"{"id":"obs_1"}"#), r#"{"id":"obs_1"}"#);
-    }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use candor_domain::access::Tenant;
-use candor_domain::decision::Decision;
+use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::EventType;
 use candor_domain::objective::Objective;
 use candor_domain::time::Timestamp;
@@ -87,7 +87,7 @@ fn build_change_set(
 ) -> Result<ChangeSet, Error> {
     let entry = services.entry_of_system(SWEEP, decision.audit, decision.state.updated_at);
     Ok(ChangeSet {
-        events: services.events(&decision.events, &render(&decision.state)?, at),
+        events: services.events(&decision.events, &render(&decision.state.without_linked_ids())?, at),
         writes: vec![Write::put(&Row::at_version(decision.state, seen))],
         ..ChangeSet::new(entry)
     })

@@ -2,6 +2,7 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::audit::AuditEntry;
+use candor_domain::decision::Resource;
 use candor_domain::erasure::INDEX_SECONDS;
 use candor_domain::id::ObjectiveId;
 use candor_domain::notification::Notification;
@@ -131,7 +132,8 @@ impl Removal<'_> {
                 for child in children {
                     let now = services.clock.now();
                     let decision = child.value.without_parent(now);
-                    let events = services.events(&decision.events, &render(&decision.state)?, now);
+                    let events =
+                        services.events(&decision.events, &render(&decision.state.without_linked_ids())?, now);
                     services.commit_of_system(self.tenant, name, decision, events, child.version, now).await?;
                 }
             }

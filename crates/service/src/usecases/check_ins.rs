@@ -1,5 +1,6 @@
 //! Check-ins of objectives (decision C12).
 
+use candor_domain::decision::Resource;
 use candor_domain::event::EventType;
 use candor_domain::id::{CheckInId, ObjectiveId};
 use candor_domain::json::Object;
@@ -80,7 +81,8 @@ pub async fn create(
         }
         let (objective, decision) =
             stored_objective.value.check_in(services.id(at), draft, author.is_some(), at)?;
-        let data = render(&CheckedInObjective { objective: &objective, check_in: &decision.state })?;
+        let data =
+            render(&CheckedInObjective { objective: &objective.without_linked_ids(), check_in: &decision.state })?;
         let events = services.events(&[EventType::ObjectiveCheckedIn], &data, at);
         let objective_write = Write::put(&Row::at_version(objective, stored_objective.version));
         Ok(PendingChange::new(decision).with_writes([objective_write]).with_events(events))

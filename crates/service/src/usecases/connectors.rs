@@ -249,7 +249,7 @@ async fn release_change_set(
     for person in people {
         let Some(decision) = connector.release(&person.value, at) else { continue };
         let body = render(&decision.state)?;
-        let (mut one, state) = services.change_set(context, decision, &body, at);
+        let (mut one, state) = services.change_set(context, decision, &body, at)?;
         one.writes = vec![Write::employee(&Row::at_version(state, person.version), None)];
         change.append(one);
         count += 1;

@@ -60,7 +60,7 @@ pub async fn create(
             requested_at: at,
         };
         let state_json = render(&decision.state)?;
-        let (mut change, person) = services.change_set(context, decision, &state_json, at);
+        let (mut change, person) = services.change_set(context, decision, &state_json, at)?;
         let (erasure, mut writes) = begin(services, tenant, (&employee, person), origin, at).await?;
         change.writes.append(&mut writes);
         Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(render(&erasure)?)))

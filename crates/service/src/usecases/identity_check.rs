@@ -82,7 +82,7 @@ pub async fn check(
         };
         let body = render(&IdentityCheck::new(&evidence, &decision.state))?;
         let json = render(&decision.state)?;
-        let (mut change, state) = services.change_set(context, decision, &json, at);
+        let (mut change, state) = services.change_set(context, decision, &json, at)?;
         change.writes = proof_writes(&provider.value, Some(&state), at);
         change.writes.push(Write::put(&Row::at_version(state, provider.version)));
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))

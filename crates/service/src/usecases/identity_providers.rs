@@ -111,7 +111,7 @@ pub async fn remove(
         context.validate_action(provider.version)?;
         let decision = provider.value.delete(at);
         let json = render(&decision.state)?;
-        let (mut change, _) = services.change_set(context, decision, &json, at);
+        let (mut change, _) = services.change_set(context, decision, &json, at)?;
         let key = RowKey { table: IdentityProvider::TABLE, id: id.to_bytes() };
         // The links may be as many as there are people, so a worker removes them.
         let removal = ProviderRemoval { id, deleted_at: at };

@@ -71,7 +71,7 @@ fn build_hold_change(
     at: Timestamp,
 ) -> Result<Box<ChangeSet>, Error> {
     let state_json = render(&decision.state)?;
-    let (mut change, person) = services.change_set(context, decision, &state_json, at);
+    let (mut change, person) = services.change_set(context, decision, &state_json, at)?;
     change.writes = vec![Write::put(&Row::at_version(person, seen))];
     Ok(Box::new(change))
 }

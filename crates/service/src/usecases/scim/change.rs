@@ -66,7 +66,7 @@ impl<'a> ScimChange<'a> {
     /// Adds the events and the audit entry of a decision, and returns its state.
     fn add<T: Resource>(&mut self, decision: Decision<T>) -> Result<T, Error> {
         let state_json = render(&decision.state)?;
-        let (one, state) = self.services.change_set(&self.context.request, decision, &state_json, self.at);
+        let (one, state) = self.services.change_set(&self.context.request, decision, &state_json, self.at)?;
         self.merge(one);
         Ok(state)
     }

@@ -40,7 +40,7 @@ pub async fn log_out(services: &Services, context: &RequestContext) -> Result<Re
         let session = services.find_stored::<ApiKey>(context, id).await?;
         let decision = session.value.end_session(at)?;
         let json = render(&decision.state)?;
-        let (mut change, state) = services.change_set(context, decision, &json, at);
+        let (mut change, state) = services.change_set(context, decision, &json, at)?;
         change.writes.push(Write::put(&Row::at_version(state, session.version)));
         let reply = Reply::ok(render(&LogoutUrl { url: url.clone() })?, None);
         Ok(ChangePlan::Commit(Box::new(change), reply))

@@ -62,7 +62,7 @@ impl ChangeParts<'_> {
     fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
         let state_json = render(&decision.state)?;
         self.bytes += state_json.len();
-        let (mut one, state) = upload.services.change_set(upload.context, decision, &state_json, at);
+        let (mut one, state) = upload.services.change_set(upload.context, decision, &state_json, at)?;
         if let Some(connector) = &upload.asked.connector {
             one.audit.act_as(connector.id, &connector.hris_source);
         }
