@@ -3,6 +3,7 @@
 mod clock_jumps;
 mod listen;
 mod operational;
+mod records;
 mod removal;
 mod scim_log;
 mod server_end;
@@ -26,7 +27,7 @@ use candor_webhooks::Sender;
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::watch;
 use tokio::task::{JoinError, JoinSet};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use crate::cli::Role;
 use crate::serving_lock::ServingLock;
@@ -253,6 +254,7 @@ impl RunningServer {
             ended => ended,
         };
         self.stop.send_replace(true);
+        let deadline = Instant::now() + DELIVERIES_GRACE + RECORDS_GRACE + LOOPS_GRACE;
         let servers = &mut self.servers;
         // The servers have their own time limits; this one is for a server that exceeds them.
         let drain = timeout(REQUESTS_GRACE + Duration::from_secs(1), async {
@@ -270,14 +272,7 @@ impl RunningServer {
                 "cannot record some results of deliveries or mails before the shutdown; they are attempted again"
             );
         }
-        let (loops, services) = (&mut self.loops, &self.services);
-        let quiet = timeout(LOOPS_GRACE, async {
-            while loops.join_next().await.is_some() {}
-            flush(services).await;
-        });
-        if quiet.await.is_err() {
-            tracing::warn!("some background work did not finish before the shutdown; the next start resumes it");
-        }
+        records::end_background(&mut self.loops, LOOPS_GRACE, records::flush(&self.services), deadline).await;
         tracing::info!("stopped");
         match ended_early {
             None => Ok(()),
@@ -337,7 +332,7 @@ async fn repeat_every<Fut: Future<Output = ()>>(
 /// falls due: search indexing, starts of objectives, reminders of keys, operational events, expired mails and
 /// rows, and links of deleted identity providers.
 async fn due_work(services: &Services, sweeps: bool, goes_on: impl Fn() -> bool) {
-    flush(services).await;
+    records::flush(services).await;
     if sweeps {
         fill_search_index(services, &goes_on).await;
         match objective_autostart::due_objectives(services, &goes_on).await {
@@ -380,14 +375,4 @@ async fn index_pending_rows(services: &Services, goes_on: impl Fn() -> bool) {
         Ok(indexed) => tracing::trace!(indexed, "indexed new data for the search"),
         Err(error) => tracing::warn!(%error, "cannot index new data for the search; retrying soon"),
     }
-}
-
-async fn flush(services: &Services) {
-    if let Err(error) = services.auth.flush_uses().await {
-        tracing::warn!(%error, "cannot record the last use of API keys; the times since the last record are lost");
-    }
-    if let Err(error) = services.request_counters.flush(&*services.store, services.clock.now()).await {
-        tracing::warn!(%error, "cannot store the request counts; retrying soon");
-    }
-    scim_log::flush(services).await;
 }
