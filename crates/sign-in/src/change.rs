@@ -89,9 +89,14 @@ impl IdentityProvider {
     /// # Errors
     /// [`PermissionError::CannotGrant`].
     pub fn may_be_granted_by(&self, caller: &Caller) -> Result<(), PermissionError> {
-        let everywhere = AllowedNetworks::EVERYWHERE;
+        caller.may_grant(self.grant())
+    }
+
+    /// Returns the most access that the provider gives.
+    fn grant(&self) -> Grant<'static> {
+        const EVERYWHERE: &AllowedNetworks = &AllowedNetworks::EVERYWHERE;
         let (scopes, level) = self.session_rights(true);
-        caller.may_grant(Grant { scopes, level, person: None, end: None, networks: &everywhere, session: None })
+        Grant { scopes, level, person: None, end: None, networks: EVERYWHERE, session: None }
     }
 
     /// Returns the scopes and the level of the sessions of an org admin, or of other people.
@@ -107,8 +112,10 @@ impl IdentityProvider {
     /// Updates a provider, or returns `None` if nothing changes. `sealed` is the new client secret in its stored form;
     /// `Some(None)` removes it, `None` keeps it.
     ///
-    /// Every caller may rename or disable the provider, or reduce the access that it gives. For any other change, the
-    /// caller must have all the access that the updated provider gives.
+    /// Every caller may rename or disable the provider. To reduce the access that it gives, the caller must have this
+    /// access, see [`Caller::may_change`]: a caller with less could then link an account of its own, which keeps its
+    /// link when an admin gives the access back. For any other change, the caller must have all the access that the
+    /// provider gives before and after.
     ///
     /// # Errors
     /// Returns [`DomainError::Denied`] for more access than the caller has, [`DomainError::Conflict`] for a status that
@@ -130,7 +137,11 @@ impl IdentityProvider {
         if state.status == Status::Disabled && self.status != Status::Disabled {
             state.disabled_at = Some(at);
         }
+        if !state.only_renames_or_disables(self) {
+            caller.may_change(self.grant())?;
+        }
         if !state.only_narrows(self) {
+            self.may_be_granted_by(caller)?;
             state.may_be_granted_by(caller)?;
         }
         status?;
@@ -148,12 +159,17 @@ impl IdentityProvider {
         Ok(Some(decision))
     }
 
-    /// Deletes the provider. The event shows the provider as it was.
-    pub fn delete(&self, at: Timestamp) -> Decision<Self> {
+    /// Deletes the provider. The event shows the provider as it was. Like a reduction, the deletion needs the access that
+    /// the provider gives. Every caller may disable it.
+    ///
+    /// # Errors
+    /// [`PermissionError::CannotGrant`].
+    pub fn delete(&self, caller: &Caller, at: Timestamp) -> Result<Decision<Self>, PermissionError> {
+        caller.may_change(self.grant())?;
         let state = Self { updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         let mut audit = AuditDraft::new(self, "identity_provider.delete");
         audit.changes = difference(self, &json!({}));
-        Decision { state, events: vec![EventType::IdentityProviderDeleted], audit, notices: vec![] }
+        Ok(Decision { state, events: vec![EventType::IdentityProviderDeleted], audit, notices: vec![] })
     }
 
     /// Replaces the sealed secret by a newly sealed one. Clients see no change, so `updated_at` stays.
@@ -194,21 +210,23 @@ impl IdentityProvider {
         }
     }
 
+    /// Returns `true` if the change from `before` only renames or disables the provider.
+    fn only_renames_or_disables(&self, before: &Self) -> bool {
+        let status = if self.status == Status::Disabled { before.status } else { self.status };
+        Self { name: before.name.clone(), status, disabled_at: before.disabled_at, ..self.clone() } == *before
+    }
+
     /// Returns `true` if the change from `before` only renames or disables the provider, or narrows its scopes,
     /// admin sessions or the lifetime of its sessions, or limits bearer tokens to the scopes that they name.
     fn only_narrows(&self, before: &Self) -> bool {
-        let status = if self.status == Status::Disabled { before.status } else { self.status };
         let rest = Self {
-            name: before.name.clone(),
             scopes: before.scopes,
             scopes_from_token: before.scopes_from_token,
             admin_sessions: before.admin_sessions,
             session_lifetime: before.session_lifetime,
-            status,
-            disabled_at: before.disabled_at,
             ..self.clone()
         };
-        rest == *before
+        rest.only_renames_or_disables(before)
             && before.scopes.cover(self.scopes)
             && (self.scopes_from_token || !before.scopes_from_token)
             && (before.admin_sessions || !self.admin_sessions)

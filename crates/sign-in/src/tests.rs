@@ -3,6 +3,7 @@
 use candor_domain::access::{AccessLevel, AllowedNetworks, Caller, Permission, PermissionError};
 use candor_domain::decision::Decision;
 use candor_domain::event::EventType;
+use candor_domain::id::KeyId;
 use candor_domain::json::Object;
 use candor_domain::problem::{Code, ValidationErrors};
 use candor_domain::refusal::DomainError;
@@ -269,37 +270,61 @@ fn provider_gives_no_more_access_than_its_writer_has() {
     assert_eq!(create(&ending, few_scopes), expected_refusal, "a provider has no end");
 }
 
+/// A caller with less access may stop a provider at once. It may not lower what the provider gives: it could then link
+/// an account of its own, whose link lasts when an admin gives the access back.
 #[test]
-fn update_that_only_narrows_needs_no_access() {
+fn caller_with_less_access_renames_and_disables_only() {
     let weak = Caller { scopes: Permissions::NONE.with(Permission::SettingsWrite), ..admin() };
     let networks = AllowedNetworks::from_texts(["192.0.2.0/24"]).unwrap();
+    let session =
+        Caller { session: Some(KeyId::from_ulid(Ulid(9))), expires_at: Some(LATER.plus_seconds(60)), ..admin() };
+    let weak_session = Caller { scopes: weak.scopes, ..session.clone() };
     let limited_callers = [
         weak,
+        weak_session,
         Caller { expires_at: Some(LATER.plus_seconds(60)), ..admin() },
         Caller { allowed_networks: networks, ..admin() },
     ];
     let stored_provider = IdentityProvider { admin_sessions: true, ..active_provider() };
     let disabled_provider =
         IdentityProvider { status: Status::Disabled, disabled_at: Some(AT), ..stored_provider.clone() };
-    for caller in &limited_callers {
-        for (stored_provider, text, is_allowed) in [
-            (&stored_provider, r#"{"name": "Entra"}"#, true),
-            (&stored_provider, r#"{"status": "disabled"}"#, true),
-            (&stored_provider, r#"{"scopes": ["employees:read"], "admin_sessions": false}"#, true),
-            (&stored_provider, r#"{"session_lifetime": 300, "scopes_from_token": true}"#, true),
-            (&stored_provider, r#"{"session_lifetime": 86400}"#, false),
-            (&stored_provider, r#"{"audiences": []}"#, false),
-            (&stored_provider, r#"{"client_secret": "other"}"#, false),
-            (&stored_provider, r#"{"link_by": "scim_external_id"}"#, false),
-            (&stored_provider, r#"{"status": "disabled", "audiences": ["b"]}"#, false),
-            (&disabled_provider, r#"{"status": "active"}"#, false),
-            (&disabled_provider, r#"{"email_domains": ["c.example"]}"#, false),
-        ] {
-            let result = update_as(caller, stored_provider, text);
-            let is_denied = result == Err(DomainError::Denied(PermissionError::CannotGrant));
-            assert_eq!(!is_denied, is_allowed, "{text}");
-            assert!(update_as(&admin(), stored_provider, text).is_ok(), "{text}");
+    let is_allowed = |result: Result<(), DomainError>| match result {
+        Ok(()) => true,
+        Err(DomainError::Denied(PermissionError::CannotGrant)) => false,
+        Err(other) => panic!("{other:?}"),
+    };
+    for (stored_provider, text, is_free, is_narrower) in [
+        (&stored_provider, r#"{"name": "Entra"}"#, true, false),
+        (&stored_provider, r#"{"status": "disabled"}"#, true, false),
+        (&stored_provider, r#"{"status": "disabled", "name": "Entra"}"#, true, false),
+        (&stored_provider, r#"{"scopes": ["employees:read"]}"#, false, true),
+        (&stored_provider, r#"{"admin_sessions": false}"#, false, true),
+        (&stored_provider, r#"{"session_lifetime": 300}"#, false, true),
+        (&stored_provider, r#"{"scopes_from_token": true}"#, false, true),
+        (&stored_provider, r#"{"scopes": ["settings:write"], "admin_sessions": false}"#, false, true),
+        (&stored_provider, r#"{"status": "disabled", "scopes": ["settings:write"]}"#, false, true),
+        (&stored_provider, r#"{"scopes": [], "admin_sessions": false, "subject_claim": "nick"}"#, false, false),
+        (&stored_provider, r#"{"scopes": [], "admin_sessions": false, "client_secret": "o"}"#, false, false),
+        (&stored_provider, r#"{"session_lifetime": 86400}"#, false, false),
+        (&stored_provider, r#"{"audiences": []}"#, false, false),
+        (&stored_provider, r#"{"client_secret": "other"}"#, false, false),
+        (&stored_provider, r#"{"link_by": "scim_external_id"}"#, false, false),
+        (&stored_provider, r#"{"status": "disabled", "audiences": ["b"]}"#, false, false),
+        (&disabled_provider, r#"{"status": "active"}"#, false, false),
+        (&disabled_provider, r#"{"email_domains": ["c.example"]}"#, false, false),
+    ] {
+        let update_by = |caller: &Caller| is_allowed(update_as(caller, stored_provider, text).map(drop));
+        for caller in &limited_callers {
+            assert_eq!(update_by(caller), is_free, "{text} by {caller:?}");
         }
+        assert_eq!(update_by(&session), is_free || is_narrower, "{text}");
+        assert!(update_by(&admin()), "{text}");
+    }
+    for caller in &limited_callers {
+        assert!(!is_allowed(stored_provider.delete(caller, LATER).map(drop).map_err(DomainError::from)));
+    }
+    for caller in [admin(), session] {
+        assert!(stored_provider.delete(&caller, LATER).is_ok());
     }
 }
 
@@ -309,7 +334,7 @@ fn audit_entry_tells_that_the_secret_changed_and_not_the_secret() {
     let decision = update_as(&admin(), &stored_provider, r#"{"client_secret": "hush"}"#).unwrap().unwrap();
     assert_eq!(decision.events, [EventType::IdentityProviderUpdated]);
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["client_secret_set"]);
-    let deletion = stored_provider.delete(LATER);
+    let deletion = stored_provider.delete(&admin(), LATER).unwrap();
     assert_eq!(
         (deletion.events, deletion.audit.action),
         (vec![EventType::IdentityProviderDeleted], "identity_provider.delete")

@@ -274,9 +274,10 @@ impl ApiKey {
     /// `returned_at`. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionError::CannotGrant) in two cases. A bound key changes a key that is not its
-    /// person's. Or the update adds a scope or a network, sets a later end or enables the key, and the updated key
-    /// would have access, an end or networks beyond the caller's, or would not end with the caller's session.
+    /// [`CannotGrant`](super::PermissionError::CannotGrant) in three cases. A bound key changes a key that is not its
+    /// person's. The update is more than a new name, and the key has access beyond the caller's, see
+    /// [`Caller::may_change`]. Or the update adds a scope or a network, sets a later end or enables the key, and the
+    /// updated key would have access, an end or networks beyond the caller's, or would not end with the caller's session.
     /// [`DomainError::Conflict`] for a revoked key.
     pub fn update(
         &self,
@@ -290,9 +291,13 @@ impl ApiKey {
         let end = patch.expires_at.unwrap_or(self.expires_at);
         let networks = patch.allowed_networks.as_ref().unwrap_or(&self.allowed_networks);
         let enabled_since = returned_at.filter(|returned_at| patch.is_enabled && !self.is_on(Some(*returned_at)));
+        let updated_grant = Grant { scopes, end, networks, ..self.grant() };
+        if updated_grant != self.grant() || enabled_since.is_some() {
+            granter.may_change(self.grant())?;
+        }
         let is_wider = !self.scopes.cover(scopes) || !self.allowed_networks.cover(networks);
         if outlasts(end, self.expires_at) || is_wider || enabled_since.is_some() {
-            granter.may_grant(Grant { scopes, end, networks, ..self.grant() })?;
+            granter.may_grant(updated_grant)?;
         }
         self.must_not_be_revoked("update")?;
         let mut state = self.clone();

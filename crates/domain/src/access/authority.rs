@@ -36,14 +36,15 @@ impl Authority {
         is_same_person && has_levels && self.scopes.cover(other.scopes)
     }
 
-    /// Returns `true` if this authority may get the replay of a request of `asker` (decision A13). The asker's key
-    /// may. Another key may if it has at least the asker's rights and the asker's key belongs to no connector. If the
-    /// asker was not stored, only an admin-level key with all scopes that acts for no person may.
+    /// Returns `true` if this authority may get the replay of a request of `asker` (decision A13). It must have at
+    /// least the asker's rights, also with the asker's own key: that key may have been narrowed since, and the tokens
+    /// of one account at an identity provider count as one key. Only the asker's key gets a replay of a connector's
+    /// request. If the asker was not stored, only an admin-level key with all scopes that acts for no person may.
     #[must_use]
     pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
         match asker {
             // A key of a connector sees the people of its connector alone, and another key may have another connector.
-            Some(asker) => self.key == asker.key || (!asker.scopes.is_scim() && self.covers(asker)),
+            Some(asker) => (self.key == asker.key || !asker.scopes.is_scim()) && self.covers(asker),
             None => self.has_admin_level && self.person.is_none() && self.scopes == Permissions::ALL,
         }
     }
@@ -228,6 +229,21 @@ impl Caller {
         if may_as_much && reaches_as_far && is_of_session { Ok(()) } else { Err(PermissionError::CannotGrant) }
     }
 
+    /// Requires that the caller may change this access at all, also to less. Whoever has less could otherwise lower it to
+    /// the own access, take it over by a rotation or a link, and keep it when an admin raises it again. So the caller
+    /// must be able to grant the access as it is (decisions B7, B9, B12). A session takes over no access that it did
+    /// not create, so its own end does not count.
+    ///
+    /// # Errors
+    /// [`PermissionError::CannotGrant`].
+    pub fn may_change(&self, grant: Grant<'_>) -> Result<(), PermissionError> {
+        let grant = match self.session {
+            Some(_) => Grant { end: self.expires_at, session: self.session, ..grant },
+            None => grant,
+        };
+        self.may_grant(grant)
+    }
+
     /// Returns `true` if this caller still has the rights that its key gave at the start of a request (decision B4).
     /// A caller whose networks were narrowed has lost rights: the request could still create a key for the former networks.
     #[must_use]
@@ -265,8 +281,10 @@ mod tests {
         let table = [
             // repeats the request                      sent it first                             gets the answer
             (authority(1, FEW, "standard", None), authority(1, FEW, "standard", None), true),
-            // A key that was narrowed later has already received this answer.
-            (authority(1, FEW, "standard", None), authority(1, MORE, "standard", None), true),
+            // The key was narrowed, or is another token of the same account.
+            (authority(1, FEW, "standard", None), authority(1, MORE, "standard", None), false),
+            (authority(1, FEW, "standard", Some(7)), authority(1, FEW, "data", Some(7)), false),
+            (authority(1, MORE, "standard", None), authority(1, FEW, "standard", None), true),
             (authority(2, FEW, "standard", None), authority(1, FEW, "standard", None), true),
             (authority(2, MORE, "standard", None), authority(1, FEW, "standard", None), true),
             (authority(2, FEW, "standard", None), authority(1, MORE, "standard", None), false),

@@ -43,6 +43,7 @@ mod large_bodies;
 mod large_people;
 mod legal_holds;
 mod limits;
+mod lowered_access;
 mod metadata;
 mod methods;
 mod notices;

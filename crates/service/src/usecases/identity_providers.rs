@@ -100,7 +100,7 @@ pub async fn update(
 /// `DELETE /identity-providers/{id}`: removes an identity provider.
 ///
 /// # Errors
-/// Not found, no admin-level key of the organization; see [`Error`].
+/// Not found, no admin-level key of the organization, less access than the provider gives; see [`Error`].
 pub async fn remove(
     services: &Services,
     context: &RequestContext,
@@ -109,7 +109,7 @@ pub async fn remove(
     let plan = async |at: Timestamp| {
         let provider = services.find_stored::<IdentityProvider>(context, id).await?;
         context.validate_action(provider.version)?;
-        let decision = provider.value.delete(at);
+        let decision = provider.value.delete(&context.caller, at)?;
         let json = render(&decision.state)?;
         let (mut change, _) = services.change_set(context, decision, &json, at)?;
         let key = RowKey { table: IdentityProvider::TABLE, id: id.to_bytes() };

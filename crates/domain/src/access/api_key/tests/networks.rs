@@ -44,16 +44,16 @@ fn granted_networks_lie_inside_those_of_the_granter() {
 }
 
 #[test]
-fn every_admin_key_may_narrow_networks() {
-    let granter = Caller {
-        allowed_networks: networks(&["10.0.0.0/8"]),
-        ..caller(set(&[ObservationsRead]), AccessLevel::Admin)
-    };
+fn networks_are_narrowed_by_keys_that_contain_them() {
     let narrower = networks(&["198.51.100.0/24"]);
     let patch = Patch { allowed_networks: Some(narrower.clone()), ..Patch::default() };
+    let granter = caller(key().scopes, AccessLevel::Admin);
     let decision = key().update(patch.clone(), None, &granter, NOW).unwrap().unwrap();
     assert_eq!((decision.audit.action, &decision.state.allowed_networks), ("api_key.update", &narrower));
-    assert_eq!(decision.state.update(patch, None, &granter, NOW), Ok(None), "nothing changes");
+    let limited = Caller { allowed_networks: networks(&["10.0.0.0/8"]), ..granter.clone() };
+    let refusal = Err(DomainError::Denied(PermissionError::CannotGrant));
+    assert_eq!(key().update(patch.clone(), None, &limited, NOW), refusal);
+    assert_eq!(decision.state.update(patch, None, &limited, NOW), Ok(None), "nothing changes");
 }
 
 #[test]
