@@ -12,7 +12,7 @@ mod room;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::authority::outlasts;
+use super::grant::outlasts;
 use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permissions};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};

@@ -4,7 +4,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::authority::{AuthorityError, outlasts};
+use super::authority::AuthorityError;
+use super::grant::outlasts;
 use super::{AllowedNetworks, Authority, Caller};
 use crate::time::Timestamp;
 

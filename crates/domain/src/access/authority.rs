@@ -1,13 +1,11 @@
-//! Comparison of the rights of callers, for granting keys and for replays (decisions B5, B7,
-//! A13).
+//! Comparison of the rights of callers, for replays and for what a request may go on doing (decisions A13, B4, B5).
 
 use std::fmt;
 use std::str::FromStr;
 
-use super::{AccessLevel, AllowedNetworks, Caller, PermissionError, Permissions};
+use super::{AccessLevel, Caller, PermissionError, Permissions};
 use crate::fields::Reference;
 use crate::id::{EmployeeId, EmployeeKind, KeyId};
-use crate::time::Timestamp;
 
 /// The rights of a caller at the time of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,20 +46,6 @@ impl Authority {
             None => self.has_admin_level && self.person.is_none() && self.scopes == Permissions::ALL,
         }
     }
-}
-
-/// The access of a key that a caller creates, widens or rotates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "fields named after their types")]
-pub struct Grant<'a> {
-    pub scopes: Permissions,
-    pub level: AccessLevel,
-    /// The person of the key, or `None` for a key of the organization.
-    pub person: Option<EmployeeId>,
-    pub end: Option<Timestamp>,
-    pub networks: &'a AllowedNetworks,
-    /// The session that the key ends with, or `None` for a key that no session created.
-    pub session: Option<KeyId>,
 }
 
 /// The text in place of a person's id for an authority without a person.
@@ -106,15 +90,6 @@ impl FromStr for Authority {
         };
         let scopes = Permissions::from_words(words).ok_or(AuthorityError)?;
         Ok(Self { key, scopes, has_admin_level, is_data_admin, person })
-    }
-}
-
-/// Returns `true` if a key that ends at `end` outlasts one that ends at `other`. `None` means no end.
-pub(super) fn outlasts(end: Option<Timestamp>, other: Option<Timestamp>) -> bool {
-    match (end, other) {
-        (_, None) => false,
-        (None, Some(_)) => true,
-        (Some(end), Some(other)) => end > other,
     }
 }
 
@@ -198,50 +173,6 @@ impl Caller {
     /// [`PermissionError::ActsForPerson`].
     pub fn require_full_sight(&self) -> Result<(), PermissionError> {
         if self.acts_for().is_none() { Ok(()) } else { Err(PermissionError::ActsForPerson) }
-    }
-
-    /// Requires that the caller may change and rotate keys of this person, or of the organization for `None`. A
-    /// bound key manages keys of its own person only, whatever that person's role (decision B5).
-    ///
-    /// # Errors
-    /// [`PermissionError::CannotGrant`].
-    pub fn may_manage_keys_of(&self, person: Option<EmployeeId>) -> Result<(), PermissionError> {
-        if self.bound_to().is_none_or(|own| person == Some(own)) {
-            Ok(())
-        } else {
-            Err(PermissionError::CannotGrant)
-        }
-    }
-
-    /// Requires that the caller may grant this access. The caller must manage keys of the person and have each
-    /// granted scope and the granted level. The caller's key must end no earlier than the granted key, and its
-    /// networks must contain those of the granted key. A role grants no admin level (decisions B5, B7, B12). A
-    /// session, or a key that it created, grants access only to keys that end with the session (decision B10).
-    ///
-    /// # Errors
-    /// [`PermissionError::CannotGrant`].
-    pub fn may_grant(&self, grant: Grant<'_>) -> Result<(), PermissionError> {
-        self.may_manage_keys_of(grant.person)?;
-        let has_level = grant.level == AccessLevel::Standard || self.level == grant.level;
-        let may_as_much = self.scopes.cover(grant.scopes) && has_level;
-        let reaches_as_far = !outlasts(grant.end, self.expires_at) && self.allowed_networks.cover(grant.networks);
-        let is_of_session = self.session.is_none() || self.session == grant.session;
-        if may_as_much && reaches_as_far && is_of_session { Ok(()) } else { Err(PermissionError::CannotGrant) }
-    }
-
-    /// Requires that the caller may change this access at all, also to less. Whoever has less could otherwise lower it to
-    /// the own access, take it over by a rotation or a link, and keep it when an admin raises it again. So the caller
-    /// must be able to grant the access as it is (decisions B7, B9, B12). A session takes over no access that it did
-    /// not create, so its own end does not count.
-    ///
-    /// # Errors
-    /// [`PermissionError::CannotGrant`].
-    pub fn may_change(&self, grant: Grant<'_>) -> Result<(), PermissionError> {
-        let grant = match self.session {
-            Some(_) => Grant { end: self.expires_at, session: self.session, ..grant },
-            None => grant,
-        };
-        self.may_grant(grant)
     }
 
     /// Returns `true` if this caller still has the rights that its key gave at the start of a request (decision B4).
@@ -398,21 +329,6 @@ mod tests {
         let unbound = caller(AccessLevel::Standard, None);
         for named in [None, Some(None), reference(8), nonsense] {
             assert_eq!(unbound.speaker(named.clone()), Ok(named.flatten()));
-        }
-    }
-
-    #[test]
-    fn only_a_later_end_outlasts() {
-        let time = |millis| Some(Timestamp::from_millis(millis));
-        let table = [
-            (None, None, false),
-            (None, time(1), true),
-            (time(1), None, false),
-            (time(1), time(1), false),
-            (time(2), time(1), true),
-        ];
-        for (end, other, wanted) in table {
-            assert_eq!(outlasts(end, other), wanted, "{end:?} {other:?}");
         }
     }
 }

@@ -4,14 +4,16 @@ pub mod api_key;
 mod asker;
 mod authority;
 mod denied;
+mod grant;
 mod key_text;
 mod networks;
 mod quota;
 mod requirement;
 
 pub use asker::{Asker, Reach};
-pub use authority::{Authority, Grant};
+pub use authority::Authority;
 pub use denied::PermissionError;
+pub use grant::Grant;
 pub use networks::{AllowedNetworks, MAX_NETWORKS};
 pub use quota::{QuotaClass, Quotas};
 pub use requirement::Access;

@@ -173,9 +173,11 @@ async fn previous_secret_neither_rotates_nor_prolongs_its_key() {
         assert_eq!(rotation.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
         let rename = send("PATCH", &path, json!({"name": "Renamed"})).await;
         assert_eq!(rename.status, 200, "{}: {}", shared.name, rename.text());
-        // An earlier end of the key, which the secret may set, gives it no more than the overlap did.
+        // The secret does not set an earlier end, and one that another key sets gives it no more than the overlap did.
         let early_end = json!({"expires_at": world.clock.now().plus_seconds(OVERLAP - 10)});
-        assert_eq!(send("PATCH", &path, early_end).await.status, 200, "{}", shared.name);
+        let refusal = send("PATCH", &path, early_end.clone()).await.refusal();
+        assert_eq!(refusal, (403, "permission_denied".to_owned()), "{}", shared.name);
+        assert_eq!(world.patch(&path, early_end).await.status, 200, "{}", shared.name);
         let rotation = send("POST", &format!("{path}/rotate"), json!({"overlap_seconds": 0})).await;
         assert_eq!(rotation.refusal(), (403, "permission_denied".to_owned()), "{}", shared.name);
         assert_eq!(world.patch(&path, json!({"expires_at": null})).await.status, 200, "{}", shared.name);

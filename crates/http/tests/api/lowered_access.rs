@@ -1,4 +1,4 @@
-//! Whoever has less than a key or a provider gives does not lower it first and take it over then (decisions B7, B9).
+//! A key with less access than another key or a provider does not lower it first and take it over then (decisions B7, B9).
 
 use candor_port_clock::Clock;
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ async fn send(world: &TestApi, key: &str, (method, path, body): (&str, &str, &Va
 }
 
 #[tokio::test]
-async fn access_is_lowered_only_by_keys_that_have_it() {
+async fn key_with_less_access_lowers_no_key_and_no_provider() {
     for shared in every_store().await {
         let world = &shared.world;
         let create = async |body: Value| {

@@ -1,6 +1,6 @@
 //! Request bodies of API keys (§5, decisions B4 to B7).
 
-use super::super::authority::outlasts;
+use super::super::grant::outlasts;
 use super::super::networks::NETWORKS;
 use super::super::{ALL_SCOPES, AccessLevel, AllowedNetworks, Environment, Permission, Permissions};
 use super::{ApiKey, ApiKeyKind};

@@ -34,7 +34,7 @@ fn granted_networks_lie_inside_those_of_the_granter() {
         let rotation = stored_key.rotate(&secret(2), 60, &granter, NOW);
         assert_eq!(rotation.as_ref().err(), expected_error.as_ref(), "rotate: {name}");
         assert!(rotation.iter().all(|decision| decision.state.allowed_networks == allowed_networks), "{name}");
-        let narrow = ApiKey { allowed_networks: networks(&["198.51.100.1/32"]), ..key() };
+        let narrow = ApiKey { allowed_networks: networks(own), ..key() };
         let patch = Patch { allowed_networks: Some(allowed_networks.clone()), ..Patch::default() };
         assert_eq!(narrow.update(patch, None, &granter, NOW).err(), expected_error, "change: {name}");
         let few = ApiKey { scopes: Permissions::NONE, ..stored_key };
@@ -50,10 +50,10 @@ fn networks_are_narrowed_by_keys_that_contain_them() {
     let granter = caller(key().scopes, AccessLevel::Admin);
     let decision = key().update(patch.clone(), None, &granter, NOW).unwrap().unwrap();
     assert_eq!((decision.audit.action, &decision.state.allowed_networks), ("api_key.update", &narrower));
-    let limited = Caller { allowed_networks: networks(&["10.0.0.0/8"]), ..granter.clone() };
+    let limited_granter = Caller { allowed_networks: networks(&["10.0.0.0/8"]), ..granter.clone() };
     let refusal = Err(DomainError::Denied(PermissionError::CannotGrant));
-    assert_eq!(key().update(patch.clone(), None, &limited, NOW), refusal);
-    assert_eq!(decision.state.update(patch, None, &limited, NOW), Ok(None), "nothing changes");
+    assert_eq!(key().update(patch.clone(), None, &limited_granter, NOW), refusal);
+    assert_eq!(decision.state.update(patch, None, &limited_granter, NOW), Ok(None), "nothing changes");
 }
 
 #[test]
