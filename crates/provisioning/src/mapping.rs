@@ -148,7 +148,9 @@ impl ScimUser {
         if has_nul(&Value::Object(self.rest.to_object())) {
             return Err(ScimError::value("Texts must not have the character U+0000."));
         }
-        let size = Value::Object(self.rest.to_object()).canonical().len();
+        // The size of the text that is stored: a number may have been sent with any number of zeros.
+        let stored_text = serde_json::to_string(&self.rest.to_object());
+        let size = stored_text.map_or(usize::MAX, |text| text.len());
         if size <= MAX_EXTRA_BYTES {
             return Ok(());
         }

@@ -5,6 +5,7 @@ mod bounds;
 mod entries;
 mod lookup;
 mod manager;
+mod put;
 
 use candor_forms::json::{Object, Value};
 
@@ -12,7 +13,7 @@ use super::error::{ScimError, ScimErrorType};
 use super::operations::{PatchOperation, PatchVerb};
 use super::path::{self, ScimPath, ScimSchema};
 use super::schemas::{self, ENTERPRISE};
-use bounds::{ComparisonBudget, MAX_EXTENSIONS, MAX_GIVEN, MAX_MEMBERS};
+use bounds::{Budget, MAX_EXTENSIONS, MAX_GIVEN, MAX_MEMBERS};
 
 pub use lookup::main_address;
 pub use manager::manager_text;
@@ -56,7 +57,7 @@ impl UserDocument {
     pub fn from_body(body: Object) -> Result<Self, ScimError> {
         let mut document = Self::default();
         let members: Object = body.into_iter().filter(|(_, value)| *value != Value::Null).collect();
-        let mut budget = ComparisonBudget::new();
+        let mut budget = Budget::new();
         document.merge(&ScimSchema::Core, members, PatchVerb::Add, &mut budget).map_err(|error| {
             match error.kind {
                 Some(ScimErrorType::InvalidPath | ScimErrorType::InvalidFilter) => {
@@ -111,14 +112,14 @@ impl UserDocument {
     /// # Errors
     /// The error of the first operation that is refused.
     pub fn apply(&self, operations: &[PatchOperation]) -> Result<Self, ScimError> {
-        let (mut after, mut budget) = (self.clone(), ComparisonBudget::new());
+        let (mut after, mut budget) = (self.clone(), Budget::new());
         for operation in operations {
             after.perform(operation, &mut budget)?;
         }
         Ok(after)
     }
 
-    fn perform(&mut self, operation: &PatchOperation, budget: &mut ComparisonBudget) -> Result<(), ScimError> {
+    fn perform(&mut self, operation: &PatchOperation, budget: &mut Budget) -> Result<(), ScimError> {
         let PatchOperation { verb, path, value } = operation;
         match (path, value) {
             (Some(path), value) => {
@@ -137,7 +138,7 @@ impl UserDocument {
         schema: &ScimSchema,
         members: Object,
         verb: PatchVerb,
-        budget: &mut ComparisonBudget,
+        budget: &mut Budget,
     ) -> Result<(), ScimError> {
         if members.len() > MAX_GIVEN {
             let detail = format!("An object of attributes has at most {MAX_GIVEN} members.");
@@ -186,7 +187,7 @@ impl UserDocument {
         path: &ScimPath,
         verb: PatchVerb,
         value: Option<Value>,
-        budget: &mut ComparisonBudget,
+        budget: &mut Budget,
     ) -> Result<(), ScimError> {
         let Some(name) = path.attribute.as_deref() else {
             return self.change_schema(path, verb, value, budget);
@@ -208,10 +209,13 @@ impl UserDocument {
         }
         value.as_ref().map_or(Ok(()), |value| bounds::check_size(name, value))?;
         if let (Some(conditions), Some(section)) = (&path.conditions, self.section(&path.schema)) {
-            budget.take(conditions.len() * entries::count_entries(section, name))?;
+            budget.take_comparisons(conditions.len() * entries::count_entries(section, name))?;
         }
         let value = value.filter(|value| !is_unassigned(value));
         if verb == PatchVerb::Remove || value.is_none() {
+            if let (Some(value), Some(section)) = (&value, self.section(&path.schema)) {
+                budget.take_bytes(value, entries::count_entries(section, name))?;
+            }
             return self.remove(path, name, verb, value.as_ref());
         }
         let Some(value) = value else { return Ok(()) };
@@ -225,7 +229,7 @@ impl UserDocument {
         match (&path.conditions, path.sub.as_deref()) {
             (Some(conditions), sub) => entries::set_matching(section, name, conditions, sub, value)?,
             (None, Some(sub)) => entries::set_sub(section, name, sub, value)?,
-            (None, None) => entries::set_attribute(section, name, value, verb)?,
+            (None, None) => entries::set_attribute(section, name, value, verb, budget)?,
         }
         entries::check_attribute(section, name)
     }
@@ -236,7 +240,7 @@ impl UserDocument {
         path: &ScimPath,
         verb: PatchVerb,
         value: Option<Value>,
-        budget: &mut ComparisonBudget,
+        budget: &mut Budget,
     ) -> Result<(), ScimError> {
         match (verb, value) {
             (PatchVerb::Remove, _) if path.schema == ScimSchema::Core => {
@@ -295,10 +299,10 @@ impl UserDocument {
         };
         if let Some(section) = section {
             match (&path.conditions, path.sub.as_deref()) {
-                (None, Some("value" | "$ref")) if is_manager => entries::remove_attribute(section, name, None),
+                (None, Some("value" | "$ref")) if is_manager => entries::remove_attribute(section, name, None)?,
                 (Some(conditions), sub) => entries::remove_matching(section, name, conditions, sub),
                 (None, Some(sub)) => entries::remove_sub(section, name, sub),
-                (None, None) => entries::remove_attribute(section, name, value),
+                (None, None) => entries::remove_attribute(section, name, value)?,
             }
         }
         self.extensions.retain(|(_, members)| !members.is_empty());
@@ -335,9 +339,7 @@ impl UserDocument {
     #[must_use]
     pub fn value_at(&self, path: &ScimPath) -> Option<&Value> {
         let section = self.section(&path.schema)?;
-        let name = path.attribute.as_deref()?;
-        let value =
-            section.iter().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value)?;
+        let value = entries::member(section, path.attribute.as_deref()?)?;
         lookup::value_in(value, path.conditions.as_deref(), path.sub.as_deref())
     }
 
@@ -374,22 +376,5 @@ impl UserDocument {
         }
         self.extensions.retain(|(_, members)| !members.is_empty());
         self
-    }
-
-    /// Sets the value at a path. A value that the path cannot take is ignored.
-    pub fn put(&mut self, path: &ScimPath, value: Value) {
-        let mut document = self.clone();
-        if document.change(path, PatchVerb::Replace, Some(value), &mut ComparisonBudget::new()).is_ok() {
-            *self = document;
-        }
-    }
-
-    /// Removes the attribute of a path without conditions.
-    pub fn remove_plain(&mut self, path: &ScimPath) {
-        let mut document = self.clone();
-        let budget = &mut ComparisonBudget::new();
-        if path.conditions.is_none() && document.change(path, PatchVerb::Remove, None, budget).is_ok() {
-            *self = document;
-        }
     }
 }

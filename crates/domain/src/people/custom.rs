@@ -119,6 +119,15 @@ pub struct CustomFields(pub BTreeMap<String, Custom>);
 /// Changes of custom fields by key: a value sets the key, `None` removes it.
 pub type CustomPatch = KeyedPatch<Custom>;
 
+impl CustomFields {
+    /// Returns about the length of the fields as JSON. Escapes are not counted.
+    #[must_use]
+    pub fn json_bytes(&self) -> usize {
+        let text_bytes = |value: &Custom| if let Custom::Text(text) = value { text.len() } else { 0 };
+        self.0.iter().map(|(key, value)| key.len() + text_bytes(value)).sum()
+    }
+}
+
 impl KeyedMap for CustomFields {
     type Value = Custom;
 

@@ -26,6 +26,11 @@ impl Number {
         self.text.as_deref().map_or_else(|| self.value.to_string(), ToOwned::to_owned)
     }
 
+    /// Returns the length of the text that was read, or that of a short number.
+    pub(super) fn text_bytes(&self) -> usize {
+        self.text.as_deref().map_or(SAFE_DIGITS, str::len)
+    }
+
     /// Returns the number as an integer or in binary floating point.
     #[must_use]
     pub const fn value(&self) -> &serde_json::Number {

@@ -1,6 +1,6 @@
 //! Memory of parsed texts.
 
-use super::Value;
+use super::{Object, Value};
 
 /// Memory of an element of an array or a member of an object in the list that holds it, in bytes.
 const ELEMENT_BYTES: usize = size_of::<(String, Value)>();
@@ -46,9 +46,35 @@ impl ValueSize {
     }
 }
 
+/// Bytes that each value takes as JSON beside its text: quotation marks, a comma, a colon.
+const MARKS: usize = 4;
+
+impl Value {
+    /// Returns about the length of the value as JSON. Escapes are not counted.
+    #[must_use]
+    pub fn json_bytes(&self) -> usize {
+        let bytes = match self {
+            Self::Null | Self::Bool(_) => MARKS,
+            Self::Number(number) => number.text_bytes(),
+            Self::Text(text) => text.len(),
+            Self::List(items) => items.iter().map(Self::json_bytes).sum(),
+            Self::Object(members) => members.json_bytes(),
+        };
+        bytes + MARKS
+    }
+}
+
+impl Object {
+    /// Returns about the length of the members as JSON. Escapes are not counted.
+    #[must_use]
+    pub fn json_bytes(&self) -> usize {
+        self.iter().map(|(name, value)| name.len() + MARKS + value.json_bytes()).sum()
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{Object, parse};
+    use super::super::parse;
     use super::*;
 
     /// Returns the memory of a value behind its place in the list that holds it.
@@ -67,6 +93,16 @@ mod tests {
                 piece(members.capacity() * ELEMENT_BYTES) + members_bytes.sum::<usize>()
             }
         }
+    }
+
+    #[test]
+    fn length_of_values_is_that_of_their_json() {
+        for text in [r#"{"a":[1,2],"bcd":{"e":"fghijkl","m":null}}"#, r#"["nopq",true]"#, r#"{"r":"stuvwxyz"}"#] {
+            let value: Value = serde_json::from_str(text).unwrap();
+            assert!((text.len()..4 * text.len()).contains(&value.json_bytes()), "{text}: {}", value.json_bytes());
+        }
+        let long = "漢".repeat(1_000);
+        assert!(Value::Text(long.clone()).json_bytes() - long.len() < 10);
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod confirmations;
 mod erased_names;
 mod isolation;
 mod mutations;
+mod pages;
 mod rules;
 mod traffic;
 

@@ -18,32 +18,62 @@ const MAX_SUB_ATTRIBUTES: usize = 32;
 /// Maximum number of objects and lists within one another in the value of an attribute. A stored document must stay far
 /// below the depth that can be read back.
 const MAX_DEPTH: usize = 32;
+/// Maximum size of the value of one attribute, as JSON: twice that of all attributes that are kept as sent.
+const MAX_VALUE_BYTES: usize = 32 * 1024;
 /// Maximum number of comparisons of entries with conditions in one request.
 const MAX_COMPARISONS: usize = 10_000;
+/// Maximum number of bytes that the operations of one request compare with entries.
+const MAX_COMPARED_BYTES: usize = 4 * 1024 * 1024;
 
-/// The comparisons of entries with conditions that a request may still cause.
+/// The work on entries that a request may still cause. The bounds of values and of entries hold each for itself, so an
+/// operation pays for their product, before the work.
 #[derive(Debug)]
-pub(super) struct ComparisonBudget(usize);
+pub(super) struct Budget {
+    comparisons: usize,
+    bytes: usize,
+}
 
-impl ComparisonBudget {
+impl Budget {
     pub(super) const fn new() -> Self {
-        Self(MAX_COMPARISONS)
+        Self { comparisons: MAX_COMPARISONS, bytes: MAX_COMPARED_BYTES }
     }
 
-    pub(super) fn take(&mut self, comparisons: usize) -> Result<(), ScimError> {
+    /// Takes comparisons of entries with conditions.
+    pub(super) fn take_comparisons(&mut self, comparisons: usize) -> Result<(), ScimError> {
         let detail = "The conditions of the request would be compared with entries more than";
         let remedy = "Send fewer operations with conditions, or the whole attribute.";
-        self.0 = self
-            .0
+        self.comparisons = self
+            .comparisons
             .checked_sub(comparisons)
             .ok_or_else(|| ScimError::value(format!("{detail} {MAX_COMPARISONS} times. {remedy}")))?;
+        Ok(())
+    }
+
+    /// Takes the comparisons of a value with entries.
+    pub(super) fn take_bytes(&mut self, value: &Value, entries: usize) -> Result<(), ScimError> {
+        let detail = "The values of the request would be compared with entries for more than";
+        let remedy = "Send fewer or shorter values.";
+        let bytes = value.json_bytes().saturating_mul(entries);
+        self.bytes = self
+            .bytes
+            .checked_sub(bytes)
+            .ok_or_else(|| ScimError::value(format!("{detail} {MAX_COMPARED_BYTES} bytes. {remedy}")))?;
         Ok(())
     }
 }
 
 /// Checks the bounds of a value and of all values in it, before any work on it.
 pub(super) fn check_size(name: &str, value: &Value) -> Result<(), ScimError> {
-    check_levels(name, value, MAX_DEPTH)
+    check_levels(name, value, MAX_DEPTH)?;
+    check_bytes(name, value.json_bytes())
+}
+
+/// Checks the size that an attribute has, or will have.
+pub(super) fn check_bytes(name: &str, bytes: usize) -> Result<(), ScimError> {
+    if bytes <= MAX_VALUE_BYTES {
+        return Ok(());
+    }
+    Err(ScimError::value(format!("`{name}` has more than {MAX_VALUE_BYTES} bytes of JSON. Send a shorter value.")))
 }
 
 fn check_levels(name: &str, value: &Value, levels: usize) -> Result<(), ScimError> {
@@ -138,6 +168,62 @@ mod tests {
             };
             assert!(grow(31).is_ok(), "{path}: {:?}", grow(31));
             assert!(grow(33).is_err(), "{path}");
+        }
+    }
+
+    fn patch(operations: &[serde_json::Value]) -> Vec<PatchOperation> {
+        let body = serde_json::json!({"Operations": operations});
+        PatchOperation::parse_all(&serde_json::from_value(body).unwrap()).unwrap()
+    }
+
+    /// Each value and each number of entries is within its bound, and their product is not.
+    #[test]
+    fn value_is_copied_into_entries_up_to_the_size_of_an_attribute() {
+        let entries: Vec<_> =
+            (0..200).map(|number| serde_json::json!({"value": number.to_string(), "type": "x"})).collect();
+        let add = serde_json::json!({"op": "add", "path": "addresses", "value": entries});
+        let tree = |values: usize| {
+            let lists: Vec<_> = vec![serde_json::json!(vec![1; 100]); values / 100];
+            serde_json::json!({"op": "replace", "path": r#"addresses[type eq "x"].zz"#, "value": {"a": lists}})
+        };
+        let apply =
+            |operation: serde_json::Value| document("{}").unwrap().apply(&patch(&[add.clone(), operation]));
+        let text = |value: &str| {
+            apply(serde_json::json!({"op": "add", "path": r#"addresses[type eq "x"].zz"#, "value": value}))
+        };
+        assert!(text("short").is_ok(), "{:?}", text("short"));
+        for refusal in [apply(tree(1_000)), apply(tree(3_000)), text(&"a".repeat(1_000))] {
+            assert!(refusal.unwrap_err().detail.contains("bytes of JSON"));
+        }
+        assert!(apply(tree(10_000)).is_err(), "the value alone");
+        let path_as_name =
+            format!(r#"{{"addresses":{},"addresses[type eq \"x\"].zz":{}}}"#, add["value"], tree(1_000)["value"]);
+        assert!(document(&path_as_name).unwrap_err().contains("bytes of JSON"));
+    }
+
+    #[test]
+    fn comparisons_of_new_values_with_entries_are_bounded() {
+        let entries = |chars: usize| -> Vec<_> {
+            (0..90).map(|number| serde_json::json!({"value": format!("{}{number}", "a".repeat(chars))})).collect()
+        };
+        for path in ["addresses", "shelf"] {
+            let add = |chars| serde_json::json!({"op": "add", "path": path, "value": entries(chars)});
+            let apply = |operations: &[serde_json::Value]| document("{}").unwrap().apply(&patch(operations));
+            assert!(apply(&vec![add(10); 5]).is_ok(), "{path}: {:?}", apply(&vec![add(10); 5]));
+            assert!(apply(&vec![add(300); 5]).unwrap_err().detail.contains("compared"), "{path}");
+        }
+    }
+
+    /// A value that a path cannot take leaves its attribute and all others as they were.
+    #[test]
+    fn put_of_an_impossible_value_changes_nothing() {
+        let user =
+            document(r#"{"emails":[{"value":"a@x.example"}],"nickName":"Ada","urn:x:2:User":{"a":"b"}}"#).unwrap();
+        let long = candor_forms::json::Value::Text("x".repeat(super::MAX_VALUE_BYTES));
+        for path in [r#"emails[type eq "work"]"#, "nickName.x", "emails", "urn:y:2:User:c", "urn:x:2:User:a"] {
+            let mut changed_user = user.clone();
+            changed_user.put(&crate::ScimPath::parse(path).unwrap(), long.clone());
+            assert_eq!(changed_user, user, "{path}");
         }
     }
 

@@ -7,9 +7,22 @@ use super::super::error::{ScimError, ScimErrorType};
 use super::super::filter::{Comparison, Literal};
 use super::super::operations::PatchVerb;
 use super::super::schemas;
-use super::bounds::{MAX_ENTRIES, check_size, too_many};
+use super::bounds::{Budget, MAX_ENTRIES, check_bytes, check_size, too_many};
 use super::lookup::main_entry;
 use super::{flag, is_unassigned};
+
+/// Returns the value of the attribute with this name, compared without case.
+pub(super) fn member<'a>(section: &'a Object, name: &str) -> Option<&'a Value> {
+    section.iter().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+}
+
+/// Sets an attribute to the value that it had before, or removes it if it was absent.
+pub(super) fn restore(section: &mut Object, name: &str, before: Option<Value>) {
+    match before {
+        Some(value) => set_member(section, name, value),
+        None => drop_member(section, name),
+    }
+}
 
 fn find_member<'a>(section: &'a mut Object, name: &str) -> Option<&'a mut Value> {
     section.iter_mut().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value)
@@ -47,8 +60,8 @@ pub(super) fn check_attribute(section: &mut Object, name: &str) -> Result<(), Sc
 
 /// Returns the number of entries of an attribute, or 1 for an attribute that is absent or has no list of entries.
 pub(super) fn count_entries(section: &Object, name: &str) -> usize {
-    match section.iter().find(|(member, _)| member.eq_ignore_ascii_case(name)) {
-        Some((_, Value::List(items))) => items.len(),
+    match member(section, name) {
+        Some(Value::List(items)) => items.len(),
         Some(_) | None => 1,
     }
 }
@@ -210,6 +223,7 @@ pub(super) fn set_matching(
             _ => return Err(ScimError::value(format!("`{name}` with conditions must have one entry as value."))),
         },
     };
+    check_bytes(name, changes.json_bytes().saturating_mul(indexes.len()))?;
     for at in indexes {
         for (member, value) in &changes {
             set_member(&mut all[at], member, value.clone());
@@ -250,7 +264,12 @@ pub(super) fn set_attribute(
     name: &str,
     value: Value,
     verb: PatchVerb,
+    budget: &mut Budget,
 ) -> Result<(), ScimError> {
+    // Each new entry is compared with the entries before it.
+    let known_entries = if verb == PatchVerb::Add { count_entries(section, name) } else { 0 };
+    let new_entries = if let Value::List(items) = &value { items.len() } else { 1 };
+    budget.take_bytes(&value, known_entries + new_entries)?;
     if schemas::is_multi_valued(name) {
         let new_entries = entries(name, value)?;
         let mut all = if verb == PatchVerb::Add { take_entries(section, name)? } else { vec![] };
@@ -342,19 +361,29 @@ pub(super) fn remove_sub(section: &mut Object, name: &str, sub: &str) {
     }
 }
 
-/// Removes an attribute, or only the entries that `value` names.
-pub(super) fn remove_attribute(section: &mut Object, name: &str, value: Option<&Value>) {
-    let removed_entries: Vec<&Value> = match value {
-        Some(Value::List(items)) => items
-            .iter()
-            .filter_map(|item| if let Value::Object(members) = item { members.get("value") } else { None })
-            .collect(),
-        _ => vec![],
-    };
-    if removed_entries.is_empty() || !schemas::is_multi_valued(name) {
+/// Returns the value by which a removal names an entry.
+fn name_of_entry(item: &Value) -> Option<&Value> {
+    match item {
+        Value::Object(members) => members.get("value"),
+        text @ Value::Text(_) => Some(text),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) => None,
+    }
+}
+
+/// Removes an attribute, or only the entries that `value` names: objects with `value`, or texts.
+pub(super) fn remove_attribute(section: &mut Object, name: &str, value: Option<&Value>) -> Result<(), ScimError> {
+    let Some(value) = value.filter(|_| schemas::is_multi_valued(name)) else {
         drop_member(section, name);
-    } else if let Ok(mut all) = take_entries(section, name) {
-        all.retain(|entry| !entry.get("value").is_some_and(|value| removed_entries.contains(&value)));
+        return Ok(());
+    };
+    let items = if let Value::List(items) = value { items.as_slice() } else { std::slice::from_ref(value) };
+    let Some(removed_values) = items.iter().map(name_of_entry).collect::<Option<Vec<_>>>() else {
+        let remedy = "Send objects with `value`, or no value to remove the attribute.";
+        return Err(ScimError::value(format!("The entries of `{name}` to remove are not named. {remedy}")));
+    };
+    if let Ok(mut all) = take_entries(section, name) {
+        all.retain(|entry| !entry.get("value").is_some_and(|value| removed_values.contains(&value)));
         store_entries(section, name, all);
     }
+    Ok(())
 }

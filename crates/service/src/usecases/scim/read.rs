@@ -9,7 +9,7 @@ use candor_port_storage::provisioning::{PeopleStart, VisiblePeople};
 use candor_provisioning::connector::ScimLink;
 use candor_provisioning::{is_visible, selects};
 use candor_scim::filter::{UserCondition, UserFilter};
-use candor_scim::{LIST_SCHEMA, Projection, ScimError, UserCursor, UserListRequest, UserListStart};
+use candor_scim::{CustomMapping, LIST_SCHEMA, Projection, ScimError, UserCursor, UserListRequest, UserListStart};
 use candor_tables::read::LookupColumn;
 use candor_tables::rows;
 
@@ -83,8 +83,8 @@ pub async fn list(services: &Services, context: &ScimContext, request: &UserList
     } else {
         context.visible_page(services, request).await?
     };
-    let resource = |user: &LoadedUser| request.projection.apply(context.resource(&connector.mappings, user));
-    let rendered_users = context.render_users(services, page.people, resource).await?;
+    let form = (connector.mappings.as_slice(), &request.projection);
+    let rendered_users = context.render_users(services, page.people, form).await?;
     let mut body = Object::new();
     body.push("schemas", Value::List(vec![Value::Text(LIST_SCHEMA.to_owned())]));
     body.push("totalResults", Value::Number(page.total.into()));
@@ -128,23 +128,26 @@ impl ScimContext {
         Ok(user.ok_or_else(ScimError::not_found)?)
     }
 
-    /// Reads and renders the people of a page, a few at a time, until the page has its maximum size.
+    /// Reads and renders the people of a page, a few at a time, until the page has its maximum size. The work on a person
+    /// counts by what is stored, because the projection may leave nothing of it.
     async fn render_users(
         &self,
         services: &Services,
         people: PagePeople,
-        resource: impl Fn(&LoadedUser) -> Object,
+        (mappings, projection): (&[CustomMapping], &Projection),
     ) -> Result<RenderedUsers, Error> {
         let mut rendered_users = RenderedUsers::default();
         let ids = match people {
             PagePeople::Loaded(users) => {
                 for user in &users {
-                    rendered_users.add(user.person.value.id, &resource(user))?;
+                    let resource = projection.apply(self.resource(mappings, user));
+                    rendered_users.add(user.person.value.id, &resource)?;
                 }
                 return Ok(rendered_users);
             }
             PagePeople::Ids(ids) => ids,
         };
+        let mut read_bytes = 0;
         let mut pieces = Pieces::new(services, self.tenant());
         let (mut rest, mut at_once) = (ids.as_slice(), FIRST_AT_ONCE);
         while !rest.is_empty() {
@@ -158,15 +161,17 @@ impl ScimContext {
             users.sort_by_key(|user| user.person.value.id);
             for user in &users {
                 if !rendered_users.is_full {
-                    rendered_users.add(user.person.value.id, &resource(user))?;
-                    pieces.let_others_go_first(rendered_users.json.len(), rendered_users.json.len()).await?;
+                    let resource = self.resource(mappings, user);
+                    read_bytes += resource.json_bytes() + user.person.value.custom_fields.json_bytes();
+                    rendered_users.add(user.person.value.id, &projection.apply(resource))?;
+                    pieces.let_others_go_first(read_bytes, read_bytes).await?;
                 }
             }
             if rendered_users.is_full {
                 return Ok(rendered_users);
             }
             rendered_users.last = part.last().copied();
-            at_once = (BYTES_AT_ONCE * rendered_users.count / rendered_users.json.len().max(1)).max(1);
+            at_once = (BYTES_AT_ONCE * rendered_users.count / read_bytes.max(1)).max(1);
         }
         Ok(rendered_users)
     }
