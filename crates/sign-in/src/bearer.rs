@@ -89,7 +89,7 @@ pub fn choose_provider<'p, P: Copy>(
 }
 
 /// Returns the permissions of a bearer token: the permissions of its provider that the token names. A token that
-/// names no permission has all permissions of the provider, or none if `must_name`.
+/// names no permission has all permissions of the provider, or none if `must_name`. No token has the scope `scim`.
 #[must_use]
 pub fn effective_permissions(of_provider: Permissions, named_scopes: &[String], must_name: bool) -> Permissions {
     let known_scopes = named_scopes.iter().filter_map(|word| Permission::from_word(word).ok());
@@ -97,9 +97,10 @@ pub fn effective_permissions(of_provider: Permissions, named_scopes: &[String], 
     if named_permissions == Permissions::NONE && !must_name {
         return of_provider;
     }
-    let granted_scopes =
-        Permission::ALL.iter().copied().filter(|scope| of_provider.has(*scope) && named_permissions.has(*scope));
-    granted_scopes.fold(Permissions::NONE, Permissions::with)
+    let is_granted = |scope: &Permission| {
+        of_provider.has(*scope) && named_permissions.has(*scope) && *scope != Permission::Scim
+    };
+    Permission::ALL.iter().copied().filter(is_granted).fold(Permissions::NONE, Permissions::with)
 }
 
 impl IdentityProvider {
@@ -169,6 +170,7 @@ impl BearerAccount<'_> {
             identity_provider: Some(provider.id),
             expires_at: Some(claims.expires_at.plus_seconds(TOLERANCE_SECONDS)),
             allowed_networks: AllowedNetworks::EVERYWHERE,
+            has_previous_secret: false,
             quotas: Quotas::DEFAULT,
         }))
     }

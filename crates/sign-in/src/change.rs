@@ -1,8 +1,6 @@
 //! Creation, update and deletion of identity providers (decision B9).
 
-use candor_domain::access::{
-    AccessLevel, AllowedNetworks, Caller, Grant, Permission, PermissionError, Permissions,
-};
+use candor_domain::access::{AccessLevel, Caller, Grant, Permission, PermissionError, Permissions, Reach};
 use candor_domain::audit::{AuditDraft, Change, difference};
 use candor_domain::decision::Decision;
 use candor_domain::event::EventType;
@@ -89,14 +87,13 @@ impl IdentityProvider {
     /// # Errors
     /// [`PermissionError::CannotGrant`].
     pub fn may_be_granted_by(&self, caller: &Caller) -> Result<(), PermissionError> {
-        caller.may_grant(self.grant())
+        caller.may_grant(&self.grant())
     }
 
     /// Returns the most access that the provider gives.
-    fn grant(&self) -> Grant<'static> {
-        const EVERYWHERE: &AllowedNetworks = &AllowedNetworks::EVERYWHERE;
+    fn grant(&self) -> Grant {
         let (scopes, level) = self.session_rights(true);
-        Grant { scopes, level, person: None, end: None, networks: EVERYWHERE, session: None }
+        Grant { scopes, level, person: None, reach: Reach::UNLIMITED }
     }
 
     /// Returns the scopes and the level of the sessions of an org admin, or of other people.
@@ -138,7 +135,7 @@ impl IdentityProvider {
             state.disabled_at = Some(at);
         }
         if !state.only_renames_or_disables(self) {
-            caller.may_change(self.grant())?;
+            caller.may_change(&self.grant())?;
         }
         if !state.only_narrows(self) {
             self.may_be_granted_by(caller)?;
@@ -165,7 +162,7 @@ impl IdentityProvider {
     /// # Errors
     /// [`PermissionError::CannotGrant`].
     pub fn delete(&self, caller: &Caller, at: Timestamp) -> Result<Decision<Self>, PermissionError> {
-        caller.may_change(self.grant())?;
+        caller.may_change(&self.grant())?;
         let state = Self { updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         let mut audit = AuditDraft::new(self, "identity_provider.delete");
         audit.changes = difference(self, &json!({}));

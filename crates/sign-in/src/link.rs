@@ -1,6 +1,6 @@
 //! Links of accounts at identity providers to people (decision B9).
 
-use candor_domain::access::Caller;
+use candor_domain::access::{Caller, Grant};
 use candor_domain::audit::{AuditDraft, Change};
 use candor_domain::decision::Resource;
 use candor_domain::fields::{Fields, Reference};
@@ -152,8 +152,8 @@ impl IdentityLink {
     /// person and the link needs no confirmation.
     ///
     /// # Errors
-    /// Returns [`DomainError::Denied`] if the provider gives more access than the caller has,
-    /// [`DomainError::Unprocessable`] for a person who does not exist or has left, [`DomainError::Conflict`] for an erased
+    /// Returns [`DomainError::Denied`] for a caller without [`Grant::ALL`]: a link lasts when the provider gives more
+    /// access, and when the person becomes an org admin. Returns [`DomainError::Unprocessable`] for a person who does not exist or has left, [`DomainError::Conflict`] for an erased
     /// person, an account of another person, and a person with another account.
     pub fn create(
         provider: &IdentityProvider,
@@ -163,7 +163,7 @@ impl IdentityLink {
         caller: &Caller,
         at: Timestamp,
     ) -> Result<Option<(Self, AuditDraft)>, DomainError> {
-        provider.may_be_granted_by(caller)?;
+        caller.may_grant(&Grant::ALL)?;
         let Some(person) = person else {
             return Err(DomainError::unprocessable("employee_id", draft.employee.not_found()));
         };

@@ -18,6 +18,7 @@ pub(crate) fn unbound(level: AccessLevel) -> Caller {
         session: None,
         expires_at: None,
         allowed_networks: AllowedNetworks::EVERYWHERE,
+        has_previous_secret: false,
         quotas: Quotas::DEFAULT,
     }
 }

@@ -7,13 +7,14 @@ mod kind;
 mod link;
 mod record;
 mod reminder;
+mod rights;
 mod room;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::grant::outlasts;
-use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permissions};
+use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, PermissionError, Permissions, Reach};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Reference, as_word};
 use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, KeyKind};
@@ -213,7 +214,7 @@ impl ApiKey {
     /// Creates a key. `granter` is the caller, or `None` if the operator creates the key.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionError::CannotGrant) for access, an end or networks beyond the caller's, and
+    /// [`CannotGrant`](PermissionError::CannotGrant) for access, an end or networks beyond the caller's, and
     /// for a bound caller if the key is not for its person. [`DomainError::Unprocessable`] for an unknown person or
     /// connector, or a connector not of the type `scim`. [`DomainError::Invalid`] for `scim` without a connector.
     pub fn create(
@@ -224,12 +225,14 @@ impl ApiKey {
         known: KeyReferences,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
-        let person = draft.employee.as_ref().and_then(|employee| employee.id);
-        let (scopes, level, end, networks) =
-            (draft.scopes, draft.access_level, draft.expires_at, &draft.allowed_networks);
         let session = granter.and_then(|caller| caller.session);
-        let grant = Grant { scopes, level, person, end, networks, session };
-        granter.map_or(Ok(()), |caller| caller.may_grant(grant))?;
+        let grant = Grant {
+            scopes: draft.scopes,
+            level: draft.access_level,
+            person: draft.employee.as_ref().and_then(|employee| employee.id),
+            reach: Reach { end: draft.expires_at, networks: draft.allowed_networks.clone(), session },
+        };
+        granter.map_or(Ok(()), |caller| caller.may_grant(&grant))?;
         let connector_id = known.connector_of(&draft)?;
         let employee_id = match draft.employee {
             None => None,
@@ -274,7 +277,7 @@ impl ApiKey {
     /// `returned_at`. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionError::CannotGrant) in three cases. A bound key changes a key that is not its
+    /// [`CannotGrant`](PermissionError::CannotGrant) in three cases. A bound key changes a key that is not its
     /// person's. The update is more than a new name, and the key has access beyond the caller's, see
     /// [`Caller::may_change`]. Or the update adds a scope or a network, sets a later end or enables the key, and the
     /// updated key would have access, an end or networks beyond the caller's, or would not end with the caller's session.
@@ -287,17 +290,18 @@ impl ApiKey {
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
         granter.may_manage_keys_of(self.employee_id)?;
-        let scopes = patch.scopes.unwrap_or(self.scopes);
-        let end = patch.expires_at.unwrap_or(self.expires_at);
-        let networks = patch.allowed_networks.as_ref().unwrap_or(&self.allowed_networks);
+        let grant = self.grant();
+        let mut updated_grant = grant.clone();
+        updated_grant.scopes = patch.scopes.unwrap_or(self.scopes);
+        updated_grant.reach.end = patch.expires_at.unwrap_or(self.expires_at);
+        updated_grant.reach.networks = patch.allowed_networks.clone().unwrap_or(updated_grant.reach.networks);
         let enabled_since = returned_at.filter(|returned_at| patch.is_enabled && !self.is_on(Some(*returned_at)));
-        let updated_grant = Grant { scopes, end, networks, ..self.grant() };
-        if updated_grant != self.grant() || enabled_since.is_some() {
-            granter.may_change(self.grant())?;
+        if updated_grant != grant || enabled_since.is_some() {
+            self.authorize_change(granter)?;
         }
-        let is_wider = !self.scopes.cover(scopes) || !self.allowed_networks.cover(networks);
-        if outlasts(end, self.expires_at) || is_wider || enabled_since.is_some() {
-            granter.may_grant(updated_grant)?;
+        let is_narrower = grant.scopes.cover(updated_grant.scopes) && grant.reach.covers(&updated_grant.reach);
+        if !is_narrower || enabled_since.is_some() {
+            granter.may_grant(&updated_grant)?;
         }
         self.must_not_be_revoked("update")?;
         let mut state = self.clone();
@@ -320,7 +324,7 @@ impl ApiKey {
     /// Replaces the secret. The previous one stays valid for `overlap_seconds`. An unopened portal link becomes void.
     ///
     /// # Errors
-    /// [`CannotGrant`](super::PermissionError::CannotGrant) for a key with access, an end or networks beyond the
+    /// [`CannotGrant`](PermissionError::CannotGrant) for a key with access, an end or networks beyond the
     /// caller's, or that does not end with the caller's session, and for a bound key that rotates a key of another
     /// person or of the organization. [`DomainError::Conflict`] for a session, and for a revoked key.
     pub fn rotate(
@@ -330,7 +334,8 @@ impl ApiKey {
         granter: &Caller,
         at: Timestamp,
     ) -> Result<Decision<Self>, DomainError> {
-        granter.may_grant(self.grant())?;
+        self.authorize_change(granter)?;
+        granter.may_grant(&self.grant())?;
         self.must_not_be_session()?;
         self.must_not_be_revoked("rotate")?;
         let has_secret = self.link_expires_at.is_none();
@@ -367,18 +372,6 @@ impl ApiKey {
             ..self.clone()
         };
         Ok(Decision::for_change(self, state, "api_key.revoke", vec![]))
-    }
-
-    /// Returns the access that a secret of this key gives.
-    const fn grant(&self) -> Grant<'_> {
-        Grant {
-            scopes: self.scopes,
-            level: self.access_level,
-            person: self.employee_id,
-            end: self.expires_at,
-            networks: &self.allowed_networks,
-            session: self.session_root(),
-        }
     }
 
     fn must_not_be_revoked(&self, attempted: &str) -> Result<(), DomainError> {

@@ -1,15 +1,13 @@
-//! The rights by which a caller gets a replay: the authority of a key, its end and its networks
-//! (decisions A13, B7, B12).
-
-use std::fmt;
-use std::str::FromStr;
+//! The rights by which a caller gets a replay: the authority of a key, and the times and places at which its secret
+//! serves (decisions A13, B7, B10, B12).
 
 use super::authority::AuthorityError;
 use super::grant::outlasts;
 use super::{AllowedNetworks, Authority, Caller};
+use crate::id::KeyId;
 use crate::time::Timestamp;
 
-/// The end and the networks of a caller's key at the time of a request.
+/// The times and places at which the secret of a key serves.
 ///
 /// ```
 /// use candor_domain::access::{AllowedNetworks, Reach};
@@ -25,79 +23,128 @@ pub struct Reach {
     pub end: Option<Timestamp>,
     /// Networks from which the key can be used.
     pub networks: AllowedNetworks,
+    /// Session that the key ends with. `None` for a key that no session created.
+    pub session: Option<KeyId>,
 }
 
 impl Reach {
-    /// Returns `true` if a key with this reach can be used at each time and from each address that `other` permits.
+    /// The reach of a key without an end, usable from everywhere.
+    pub const UNLIMITED: Self = Self { end: None, networks: AllowedNetworks::EVERYWHERE, session: None };
+
+    /// Returns `true` if a key with this reach can be used at each time and from each address that `other` permits. A
+    /// session can end before its time, so its reach covers only keys that end with the session.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
-        !outlasts(other.end, self.end) && self.networks.cover(&other.networks)
+        let lasts_as_long = self.session.is_none() || self.session == other.session;
+        lasts_as_long && !outlasts(other.end, self.end) && self.networks.cover(&other.networks)
     }
 }
 
-/// The rights that a key had when it first sent a request. They are stored with the answer, because the key may lose
-/// rights later, but the answer keeps its content.
+/// The rights that a key had when it first sent a request. They are stored with the response, because the key may lose
+/// rights later, but the response keeps its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asker {
     /// Scopes, levels and person of the key.
-    pub authority: Authority,
-    /// End and networks of the key.
-    pub reach: Reach,
+    authority: Authority,
+    /// End, networks and session of the key.
+    reach: Reach,
+    /// `true` if the request was sent with the previous secret of the key.
+    has_previous_secret: bool,
+    /// `true` if the response holds a secret.
+    gets_secret: bool,
 }
+
+/// Text that stands for the end of a key that never expires.
+const ENDLESS: &str = "-";
+/// Word for the previous secret of a key.
+const PREVIOUS: &str = "previous";
+/// Word for a response that holds a secret.
+const SECRET: &str = "secret";
 
 impl Asker {
     /// Returns the present rights of a caller.
     #[must_use]
     pub fn from_caller(caller: &Caller) -> Self {
-        let reach = Reach { end: caller.expires_at, networks: caller.allowed_networks.clone() };
-        Self { authority: caller.authority(), reach }
+        Self {
+            authority: caller.authority(),
+            reach: caller.reach(),
+            has_previous_secret: caller.has_previous_secret,
+            gets_secret: false,
+        }
+    }
+
+    /// Returns these rights for a request whose response holds a secret if `gets_secret`.
+    #[must_use]
+    pub fn with_secret(self, gets_secret: bool) -> Self {
+        Self { gets_secret, ..self }
     }
 
     /// Returns `true` if a caller with these rights may get the replay of a request of `asker`: see
-    /// [`Authority::may_have_the_replay_of`]. The replay can hold a secret, so the caller must also cover the reach of
-    /// `asker`. This applies to the asker's key, too: one key has two secrets with two ends while a rotation overlaps. If
-    /// the asker was not stored, its reach counts as unlimited.
+    /// [`Authority::may_have_the_replay_of`]. The caller must also cover the reach of `asker`. If the asker was not
+    /// stored, its reach counts as unlimited.
+    ///
+    /// A response with a secret goes to the asker's key alone: the key of the secret may have got more access since. One
+    /// key has two secrets while a rotation overlaps. The previous one gets no replay of a request by a current one,
+    /// whatever their ends: the end of the key may have been changed since.
     #[must_use]
     pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
         let may_do_as_much = self.authority.may_have_the_replay_of(asker.map(|asker| &asker.authority));
-        may_do_as_much && self.reach.covers(&asker.map(|asker| asker.reach.clone()).unwrap_or_default())
+        let reach_of_asker = asker.map(|asker| asker.reach.clone()).unwrap_or_default();
+        let has_such_secret = !self.has_previous_secret || asker.is_some_and(|asker| asker.has_previous_secret);
+        let is_key_of = |asker: &Self| self.authority.key == asker.authority.key;
+        let may_have_secret = asker.is_none_or(|asker| !asker.gets_secret || is_key_of(asker));
+        may_do_as_much && self.reach.covers(&reach_of_asker) && has_such_secret && may_have_secret
     }
-}
 
-impl Caller {
-    /// Returns `true` if this caller ends no earlier than its key did at the start of a request. A request that gives access
-    /// could otherwise give it beyond the new end, for example of a secret that was rotated meanwhile (decision B7).
+    /// Returns the two texts that are stored with the response: the authority, and the end in milliseconds with the
+    /// session, the marks of a previous secret and of a response with a secret, and the networks.
     #[must_use]
-    pub fn has_kept_end_of(&self, earlier: &Self) -> bool {
-        !outlasts(earlier.expires_at, self.expires_at)
+    pub fn to_texts(&self) -> [String; 2] {
+        let end = self.reach.end.map_or_else(|| ENDLESS.to_owned(), |end| end.millis().to_string());
+        let session = self.reach.session.map(|session| session.to_string());
+        let previous = self.has_previous_secret.then(|| PREVIOUS.to_owned());
+        let secret = self.gets_secret.then(|| SECRET.to_owned());
+        let words = [Some(end), session, previous, secret].into_iter().flatten();
+        let reach = words.chain(self.reach.networks.texts().map(|network| network.to_string()));
+        [self.authority.to_string(), reach.collect::<Vec<_>>().join(" ")]
     }
-}
 
-/// Text that stands for the end of a key that never expires.
-const ENDLESS: &str = "-";
-
-/// Writes the text that is stored beside an answer: the end in milliseconds, and the networks.
-impl fmt::Display for Reach {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.end {
-            Some(end) => write!(f, "{}", end.millis())?,
-            None => f.write_str(ENDLESS)?,
-        }
-        self.networks.texts().try_for_each(|network| write!(f, " {network}"))
-    }
-}
-
-impl FromStr for Reach {
-    type Err = AuthorityError;
-
-    fn from_str(text: &str) -> Result<Self, AuthorityError> {
-        let mut words = text.split(' ');
+    /// Reads the texts of [`Asker::to_texts`]. Earlier versions wrote neither session nor marks.
+    ///
+    /// # Errors
+    /// [`AuthorityError`] for other texts.
+    pub fn from_texts(authority: &str, reach: &str) -> Result<Self, AuthorityError> {
+        let mut words = reach.split(' ').peekable();
         let end = match words.next().ok_or(AuthorityError)? {
             ENDLESS => None,
             millis => Some(Timestamp::from_millis(millis.parse().map_err(|_| AuthorityError)?)),
         };
+        let session = words.peek().and_then(|word| word.parse().ok());
+        if session.is_some() {
+            words.next();
+        }
+        let has_previous_secret = words.next_if_eq(&PREVIOUS).is_some();
+        let gets_secret = words.next_if_eq(&SECRET).is_some();
         let networks = AllowedNetworks::from_texts(words).map_err(|_| AuthorityError)?;
-        Ok(Self { end, networks })
+        let reach = Reach { end, networks, session };
+        Ok(Self { authority: authority.parse()?, reach, has_previous_secret, gets_secret })
+    }
+}
+
+impl Caller {
+    /// Returns the times and places at which the secret of the request serves.
+    #[must_use]
+    pub fn reach(&self) -> Reach {
+        Reach { end: self.expires_at, networks: self.allowed_networks.clone(), session: self.session }
+    }
+
+    /// Returns `true` if this caller still has the secret and at least the end that its key had at the start of a request.
+    /// A request that gives access could otherwise give it beyond the end of a secret that was rotated meanwhile (decision
+    /// B7).
+    #[must_use]
+    pub fn has_kept_secret_of(&self, earlier: &Self) -> bool {
+        let has_such_secret = !self.has_previous_secret || earlier.has_previous_secret;
+        has_such_secret && !outlasts(earlier.expires_at, self.expires_at)
     }
 }
 
@@ -105,12 +152,15 @@ impl FromStr for Reach {
 mod tests {
     use super::*;
     use crate::access::Permissions;
-    use crate::id::KeyId;
     use ulid::Ulid;
 
     fn reach(end: Option<i64>, networks: &[&str]) -> Reach {
         let networks = AllowedNetworks::from_texts(networks.iter().copied()).unwrap();
-        Reach { end: end.map(Timestamp::from_millis), networks }
+        Reach { end: end.map(Timestamp::from_millis), networks, session: None }
+    }
+
+    fn of_session(number: u128, reach: &Reach) -> Reach {
+        Reach { session: Some(KeyId::from_ulid(Ulid(number))), ..reach.clone() }
     }
 
     #[test]
@@ -118,17 +168,25 @@ mod tests {
         let (endless, office) = (reach(None, &[]), reach(None, &["192.0.2.0/24"]));
         let (day, hour) = (reach(Some(86_400_000), &[]), reach(Some(3_600_000), &[]));
         let desk = reach(Some(3_600_000), &["192.0.2.7/32", "192.0.2.8/32"]);
-        for (one, other) in
-            [(&endless, &office), (&endless, &day), (&day, &hour), (&hour, &desk), (&office, &desk)]
-        {
-            assert!(one.covers(other) && one.covers(one) && !other.covers(one), "{one} {other}");
+        let session = of_session(1, &day);
+        for (one, other) in [
+            (&endless, &office),
+            (&endless, &day),
+            (&day, &hour),
+            (&hour, &desk),
+            (&office, &desk),
+            (&day, &session),
+            (&session, &of_session(1, &hour)),
+        ] {
+            assert!(one.covers(other) && one.covers(one) && !other.covers(one), "{one:?} {other:?}");
         }
-        assert!(!office.covers(&day) && !day.covers(&office));
+        for (one, other) in [(&office, &day), (&session, &hour), (&session, &of_session(2, &hour))] {
+            assert!(!one.covers(other) && !other.covers(one), "{one:?} {other:?}");
+        }
     }
 
-    #[test]
-    fn replay_needs_the_reach_of_the_asker_from_its_own_key_too() {
-        let asker = |key: u128, reach: &Reach| Asker {
+    fn asker(key: u128, reach: &Reach) -> Asker {
+        Asker {
             authority: Authority {
                 key: KeyId::from_ulid(Ulid(key)),
                 scopes: Permissions::ALL,
@@ -137,9 +195,20 @@ mod tests {
                 person: None,
             },
             reach: reach.clone(),
-        };
+            has_previous_secret: false,
+            gets_secret: false,
+        }
+    }
+
+    fn previous(key: u128, reach: &Reach) -> Asker {
+        Asker { has_previous_secret: true, ..asker(key, reach) }
+    }
+
+    #[test]
+    fn replay_needs_the_reach_of_the_asker_from_its_own_key_too() {
         let (endless, office) = (reach(None, &[]), reach(Some(7), &["192.0.2.0/24"]));
-        let overlap = reach(Some(7), &[]);
+        let (overlap, day) = (reach(Some(7), &[]), reach(Some(9), &[]));
+        let session = of_session(3, &day);
         let table = [
             // key that repeats the request, key that sent it first, the repetition gets the answer
             (asker(1, &office), Some(asker(1, &office)), true),
@@ -152,6 +221,21 @@ mod tests {
             (asker(2, &office), Some(asker(1, &endless)), false),
             (asker(2, &office), None, false),
             (asker(2, &endless), None, true),
+            // The end of the key was moved after the rotation, so the previous secret lasts as long as its request said.
+            (previous(1, &day), Some(asker(1, &overlap)), false),
+            (previous(1, &overlap), Some(asker(1, &overlap)), false),
+            (previous(1, &overlap), Some(previous(1, &overlap)), true),
+            (asker(1, &endless), Some(previous(1, &overlap)), true),
+            (previous(1, &endless), None, false),
+            // A session gets no key that does not end with it.
+            (asker(3, &session), Some(asker(1, &overlap)), false),
+            (asker(3, &session), Some(asker(3, &session)), true),
+            (asker(1, &endless), Some(asker(3, &session)), true),
+            (asker(3, &session), None, false),
+            // Another key got the secret of a key that has more access now.
+            (asker(2, &endless), Some(asker(1, &overlap).with_secret(true)), false),
+            (asker(1, &endless), Some(asker(1, &overlap).with_secret(true)), true),
+            (previous(1, &endless), Some(asker(1, &overlap).with_secret(true)), false),
         ];
         for (again, first, gets) in table {
             assert_eq!(again.may_have_the_replay_of(first.as_ref()), gets, "{again:?} after {first:?}");
@@ -159,14 +243,19 @@ mod tests {
     }
 
     #[test]
-    fn text_of_a_reach_is_read_again() {
-        for reach in
-            [reach(None, &[]), reach(Some(-7), &["10.0.0.0/8"]), reach(Some(7), &["2001:db8::/32", "10.0.0.1/32"])]
+    fn texts_of_an_asker_are_read_again() {
+        let networks = reach(Some(7), &["2001:db8::/32", "10.0.0.1/32"]);
+        for reach in [reach(None, &[]), reach(Some(-7), &["10.0.0.0/8"]), of_session(5, &networks), networks] {
+            for asker in [asker(1, &reach), previous(1, &reach), previous(1, &reach).with_secret(true)] {
+                let [authority, reach] = asker.to_texts();
+                assert_eq!(Asker::from_texts(&authority, &reach), Ok(asker));
+            }
+        }
+        let [authority, _] = asker(1, &reach(None, &[])).to_texts();
+        for text in ["", "x", "7 192.0.2.7", "- 10.0.0.1/8", "7  ", "7 previous previous", "- 10.0.0.0/8 previous"]
         {
-            assert_eq!(reach.to_string().parse(), Ok(reach));
+            assert_eq!(Asker::from_texts(&authority, text), Err(AuthorityError), "{text}");
         }
-        for text in ["", "x", "7 192.0.2.7", "- 10.0.0.1/8", "7  "] {
-            assert_eq!(text.parse::<Reach>(), Err(AuthorityError), "{text}");
-        }
+        assert_eq!(Asker::from_texts("x", "-"), Err(AuthorityError));
     }
 }

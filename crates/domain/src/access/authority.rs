@@ -69,7 +69,7 @@ impl fmt::Display for Authority {
     }
 }
 
-/// The error for a text that cannot be read as an [`Authority`] or a [`Reach`](super::Reach).
+/// The error for a text that cannot be read as an [`Authority`] or an [`Asker`](super::Asker).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the stored rights of a key cannot be read")]
 pub struct AuthorityError;

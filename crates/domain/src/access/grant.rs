@@ -1,21 +1,25 @@
 //! Rules by which a caller gives access to keys and identity providers, and changes it (decisions B5, B7, B9, B12).
 
-use super::{AccessLevel, AllowedNetworks, Caller, PermissionError, Permissions};
-use crate::id::{EmployeeId, KeyId};
+use super::{AccessLevel, Caller, PermissionError, Permissions, Reach};
+use crate::id::EmployeeId;
 use crate::time::Timestamp;
 
 /// The access of a key that a caller creates, widens or rotates.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "fields named after their types")]
-pub struct Grant<'a> {
+pub struct Grant {
     pub scopes: Permissions,
     pub level: AccessLevel,
     /// The person of the key, or `None` for a key of the organization.
     pub person: Option<EmployeeId>,
-    pub end: Option<Timestamp>,
-    pub networks: &'a AllowedNetworks,
-    /// The session that the key ends with, or `None` for a key that no session created.
-    pub session: Option<KeyId>,
+    pub reach: Reach,
+}
+
+impl Grant {
+    /// Access without any limit: what an account may get that is linked to a person, when the role of the person and the
+    /// access of the provider grow.
+    pub const ALL: Self =
+        Self { scopes: Permissions::ALL, level: AccessLevel::Admin, person: None, reach: Reach::UNLIMITED };
 }
 
 /// Returns `true` if a key that ends at `end` outlasts one that ends at `other`. `None` means no end.
@@ -48,13 +52,12 @@ impl Caller {
     ///
     /// # Errors
     /// [`PermissionError::CannotGrant`].
-    pub fn may_grant(&self, grant: Grant<'_>) -> Result<(), PermissionError> {
+    pub fn may_grant(&self, grant: &Grant) -> Result<(), PermissionError> {
         self.may_manage_keys_of(grant.person)?;
         let has_level = grant.level == AccessLevel::Standard || self.level == grant.level;
         let may_as_much = self.scopes.cover(grant.scopes) && has_level;
-        let reaches_as_far = !outlasts(grant.end, self.expires_at) && self.allowed_networks.cover(grant.networks);
-        let is_of_session = self.session.is_none() || self.session == grant.session;
-        if may_as_much && reaches_as_far && is_of_session { Ok(()) } else { Err(PermissionError::CannotGrant) }
+        let may_grant = may_as_much && self.reach().covers(&grant.reach);
+        if may_grant { Ok(()) } else { Err(PermissionError::CannotGrant) }
     }
 
     /// Requires that the caller may change this access at all, also to less. A caller with less access could otherwise lower it to
@@ -64,12 +67,12 @@ impl Caller {
     ///
     /// # Errors
     /// [`PermissionError::CannotGrant`].
-    pub fn may_change(&self, grant: Grant<'_>) -> Result<(), PermissionError> {
-        let grant = match self.session {
-            Some(_) => Grant { end: self.expires_at, session: self.session, ..grant },
-            None => grant,
-        };
-        self.may_grant(grant)
+    pub fn may_change(&self, grant: &Grant) -> Result<(), PermissionError> {
+        let mut grant = grant.clone();
+        if self.session.is_some() {
+            grant.reach = Reach { end: self.expires_at, session: self.session, ..grant.reach };
+        }
+        self.may_grant(&grant)
     }
 }
 

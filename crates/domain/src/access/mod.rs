@@ -245,6 +245,9 @@ pub struct Caller {
     pub expires_at: Option<Timestamp>,
     /// Networks from which the key can be used. The networks of each key that this key creates lie inside them.
     pub allowed_networks: AllowedNetworks,
+    /// `true` for the previous secret of a key after a rotation. It neither rotates its
+    /// key nor gets what the current secret made (decision B7).
+    pub has_previous_secret: bool,
     pub quotas: Quotas,
 }
 
@@ -348,6 +351,7 @@ pub(crate) mod tests {
             session: None,
             expires_at: None,
             allowed_networks: AllowedNetworks::EVERYWHERE,
+            has_previous_secret: false,
             quotas: Quotas::DEFAULT,
         }
     }

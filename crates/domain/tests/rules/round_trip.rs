@@ -235,6 +235,7 @@ fn organization_key() -> Caller {
         connector: None,
         identity_provider: None,
         session: None,
+        has_previous_secret: false,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,
     }

@@ -174,6 +174,7 @@ mod tests {
             connector: None,
             identity_provider: None,
             session: None,
+            has_previous_secret: false,
             quotas: Quotas::DEFAULT,
             allowed_networks: AllowedNetworks::EVERYWHERE,
         }

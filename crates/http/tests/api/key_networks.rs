@@ -204,7 +204,11 @@ async fn stored_secret_is_not_replayed_into_narrower_networks() {
     let path = format!("/v1/api-keys/{first_id}");
     assert_eq!(send(&world, &unlimited, "PATCH", &path, json!({"allowed_networks": [DESK]})).await.status, 200);
     assert_eq!(create(&limited).await.refusal(), (409, "idempotency_conflict".to_owned()));
-    assert_eq!(create(&unlimited).await.header("idempotent-replayed"), Some("true"));
+    assert_eq!(create(&first).await.refusal(), (401, "authentication_required".to_owned()), "outside");
+    let inside = world.bare("POST", "/v1/api-keys").key(&first).with_peer("192.0.2.7");
+    let body = json!({"name": "Again", "scopes": ["*"]});
+    let refusal = inside.header("idempotency-key", "once").json(&body).send().await.refusal();
+    assert_eq!(refusal, (409, "idempotency_conflict".to_owned()));
 }
 
 #[tokio::test]

@@ -67,6 +67,7 @@ mod retention_of_people;
 mod returned_keys;
 mod scim;
 mod search;
+mod secret_replays;
 mod sign_in;
 mod slow;
 mod snapshots;

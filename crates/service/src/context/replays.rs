@@ -104,10 +104,11 @@ impl Services {
     ) -> Result<Option<Replay>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
         let (status, id) = reply.outcome.to_stored();
-        let Asker { authority, reach } = Asker::from_caller(&context.caller);
         let mut plain = Vec::with_capacity(256 + id.len() + reply.body.len());
         plain.push(WITH_REACH);
-        for part in [authority.to_string(), reach.to_string()] {
+        // Only members that a request makes hold secrets.
+        let asker = Asker::from_caller(&context.caller).with_secret(!reply.made_members.is_empty());
+        for part in asker.to_texts() {
             plain.extend((part.len() as u64).to_be_bytes());
             plain.extend(part.as_bytes());
         }
@@ -145,7 +146,7 @@ impl Services {
                 WITH_REACH | WITH_MARK | WITH_AUTHORITY => {
                     let (authority, rest) = text(rest)?;
                     let (reach, rest) = if *form == WITH_REACH { text(rest)? } else { ("-", rest) };
-                    (Some(Asker { authority: authority.parse().ok()?, reach: reach.parse().ok()? }), rest)
+                    (Some(Asker::from_texts(authority, reach).ok()?), rest)
                 }
                 _ => (None, plain.as_slice()),
             };

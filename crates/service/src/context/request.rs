@@ -82,11 +82,11 @@ pub enum Precondition {
 
 impl RequestContext {
     /// Returns `true` if the present caller of the key has kept the rights with which the request began. A request about
-    /// keys and providers could give access beyond the end of the key, so it also needs an end that is no earlier: that of a
-    /// secret that was rotated meanwhile is (decision B7).
+    /// keys and providers could give access beyond the end of the key, so its secret must not have been rotated meanwhile,
+    /// and its end must be no earlier (decision B7).
     pub(crate) fn is_kept_by(&self, present: &Caller) -> bool {
         let gives_keys = matches!(self.admin_context, Some(AdminContext::Settings | AdminContext::Organization));
-        present.has_kept_rights_of(&self.caller) && (!gives_keys || present.has_kept_end_of(&self.caller))
+        present.has_kept_rights_of(&self.caller) && (!gives_keys || present.has_kept_secret_of(&self.caller))
     }
 
     /// Checks the client's precondition against the stored version, then that the body has no unexpected fields.

@@ -153,6 +153,7 @@ pub(crate) fn call_of(tenant: Tenant) -> RequestContext {
         connector: None,
         identity_provider: None,
         session: None,
+        has_previous_secret: false,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,
     })

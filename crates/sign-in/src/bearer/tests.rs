@@ -119,4 +119,5 @@ fn scopes_of_a_token_limit_those_of_the_provider() {
         assert_eq!((effective(false), effective(true)), (free, must_name), "{words:?}");
     }
     assert!(!effective_permissions(Permissions::ALL, &[], true).has(Permission::ObjectivesRead));
+    assert_eq!(effective_permissions(Permissions::ALL, &["scim".to_owned()], false), Permissions::NONE);
 }

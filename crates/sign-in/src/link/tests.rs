@@ -1,4 +1,4 @@
-use candor_domain::access::{Permission, PermissionError, Permissions};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Permission, PermissionError};
 
 use super::super::tests::{AT, LATER, admin, provider};
 use super::*;
@@ -107,7 +107,7 @@ fn account_of_another_person_and_second_account_are_conflicts() {
 }
 
 #[test]
-fn link_needs_a_present_person_and_the_access_of_the_provider() {
+fn link_needs_a_present_person_and_all_access() {
     let code = |result: Result<_, DomainError>| match result {
         Err(DomainError::Unprocessable(problems)) => problems.as_slice()[0].code,
         other => panic!("{other:?}"),
@@ -120,9 +120,16 @@ fn link_needs_a_present_person_and_the_access_of_the_provider() {
     assert_eq!(code(absent), Code::NotFoundInOrganization);
     let invited_person = Employee { status: Status::PendingInvite, ..employee(1) };
     assert!(link(&invited_person, none, &admin()).is_ok());
-    let weak = Caller { scopes: Permissions::NONE.with(Permission::SettingsWrite), ..admin() };
+    // The link lasts when the provider gives more and the person becomes an org admin.
     let expected_refusal = Err(DomainError::Denied(PermissionError::CannotGrant));
-    assert_eq!(link(&invited_person, none, &weak), expected_refusal);
+    for weak in [
+        Caller { scopes: provider.scopes.with(Permission::SettingsWrite), ..admin() },
+        Caller { level: AccessLevel::Standard, ..admin() },
+        Caller { expires_at: Some(LATER.plus_seconds(60)), ..admin() },
+        Caller { allowed_networks: AllowedNetworks::from_texts(["192.0.2.0/24"]).unwrap(), ..admin() },
+    ] {
+        assert_eq!(link(&invited_person, none, &weak), expected_refusal, "{weak:?}");
+    }
 }
 
 #[test]

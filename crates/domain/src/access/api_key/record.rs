@@ -57,6 +57,7 @@ impl KeyRecord {
             identity_provider: None,
             session: key.session_root(),
             expires_at: key.end_of_secret(hash),
+            has_previous_secret: key.hash != hash,
             allowed_networks: key.allowed_networks.clone(),
             quotas: Quotas {
                 read: key.reads_per_minute.unwrap_or(Quotas::DEFAULT.read),
@@ -263,6 +264,7 @@ mod tests {
             session: None,
             expires_at: key.expires_at,
             allowed_networks: key.allowed_networks,
+            has_previous_secret: false,
             quotas: Quotas { read: 1200, ..Quotas::DEFAULT },
         };
         assert_eq!(caller, Some(expected_caller));

@@ -56,8 +56,9 @@ pub(super) fn key() -> ApiKey {
     ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret(1), None, NOTHING, NOW).unwrap().state
 }
 
+/// Returns a caller with another key than [`key`].
 pub(super) fn caller(scopes: Permissions, level: AccessLevel) -> Caller {
-    let key = ApiKey { scopes, access_level: level, ..key() };
+    let key = ApiKey { id: KeyId::from_ulid(Ulid(20)), scopes, access_level: level, ..key() };
     record(key, None).authenticate(hash(secret(1).reveal()), NOW).unwrap()
 }
 

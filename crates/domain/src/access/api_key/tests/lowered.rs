@@ -71,6 +71,13 @@ fn caller_with_less_access_renames_and_revokes_only() {
             );
         }
     }
+    // A key may lower itself, but not with its previous secret.
+    let own = Caller { key: stored_key.id, ..limited_callers[0].clone() };
+    let own_previous = Caller { has_previous_secret: true, ..Caller { key: stored_key.id, ..admin.clone() } };
+    let fewer = Patch { scopes: Some(set(&[SettingsWrite])), ..Patch::default() };
+    assert!(stored_key.update(fewer.clone(), None, &own, NOW).is_ok());
+    assert_eq!(stored_key.update(fewer, None, &own_previous, NOW), Err(refusal.clone()));
+    assert_eq!(stored_key.rotate(&secret(2), 60, &own_previous, NOW), Err(refusal));
     for granter in &limited_callers {
         let rename = Patch { name: Some("Other".to_owned()), ..Patch::default() };
         assert!(stored_key.update(rename, None, granter, NOW).is_ok(), "rename by {granter:?}");
