@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::generated::filters::KEYED_FILTERS;
 use crate::generated::types::{CsvReport, DryRun};
 use crate::request::{Core, Options, Spec};
 use crate::response::ApiResponse;
@@ -176,9 +177,6 @@ fn add_query(pairs: &mut Vec<(String, String)>, members: &Value, joined: &[&str]
         }
     }
 }
-
-/// Filters whose parameters name a key of a map, such as `filter[metadata.team]`.
-const KEYED_FILTERS: [&str; 2] = ["custom_fields", "metadata"];
 
 /// Adds a filter as parameters such as `filter[status]`, `filter[updated_at][gte]`, `filter[custom_fields.city]`.
 fn add_condition(pairs: &mut Vec<(String, String)>, name: &str, field: &str, condition: &Value) {

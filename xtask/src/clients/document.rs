@@ -47,6 +47,7 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
         version: text(&document["info"]["version"])?,
         types: schemas::read(&document["components"]["schemas"])?,
         queries,
+        keyed_filters: query::keyed_filters(document),
         resources,
         root,
         streamed,
