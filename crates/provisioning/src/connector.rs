@@ -237,7 +237,7 @@ impl Connector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::employee;
+    use candor_test_fixtures::employee;
     use ulid::Ulid;
 
     #[test]

@@ -12,8 +12,6 @@ mod body;
 mod change;
 mod check;
 mod email_domain;
-#[cfg(test)]
-mod fixtures;
 mod link;
 mod proof;
 

@@ -9,8 +9,6 @@ mod disabling;
 mod failing;
 mod failure_detail;
 mod filter;
-#[cfg(test)]
-mod fixtures;
 mod headers;
 mod job;
 mod payload;

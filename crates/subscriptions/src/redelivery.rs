@@ -189,9 +189,9 @@ mod tests {
     use super::super::tests::{NOON, codes, object, subscription};
     use super::super::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Schedule};
     use super::*;
-    use crate::fixtures::unbound;
     use candor_domain::access::{AccessLevel, Environment, Tenant};
     use candor_domain::id::{DeliveryId, EventId, OrganizationId};
+    use candor_test_fixtures::unbound;
     use ulid::Ulid;
 
     fn parse(body: &str) -> Result<ReplayOrder, ValidationErrors> {
