@@ -261,9 +261,6 @@ impl Filter {
 
 impl Sortable for AuditEntry {
     const ORDERS_NAME: &'static str = "AuditEntrySort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::OccurredAt,
-        key: |entry| Key::Time(entry.occurred_at),
-        words: &["-occurred_at", "occurred_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::OccurredAt, |entry| Key::Time(entry.occurred_at))];
 }

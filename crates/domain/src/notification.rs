@@ -295,11 +295,8 @@ impl Filter {
 
 impl Sortable for Notification {
     const ORDERS_NAME: &'static str = "NotificationSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |notification| Key::Time(notification.created_at),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::CreatedAt, |notification| Key::Time(notification.created_at))];
 }
 
 /// Reads the recipient, the only field of `POST /notifications/read_all`; `own` is the person of a bound key.

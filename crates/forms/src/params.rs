@@ -300,7 +300,7 @@ impl Params {
 
     /// Reads sort, limit and cursor of a list.
     pub fn list<T: Sortable, F, E>(&mut self, name: &str, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
-        self.note(|| Parameter::Sort(T::ORDERS_NAME, T::ORDERS[0].words[0]));
+        self.note(|| Parameter::Sort(T::ORDERS_NAME, T::DEFAULT.word()));
         self.read_sorted_list(name, T::DEFAULT, T::sorts(), filter, expand)
     }
 

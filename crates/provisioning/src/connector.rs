@@ -142,16 +142,8 @@ impl Resource for Connector {
 impl Sortable for Connector {
     const ORDERS_NAME: &'static str = "ConnectorSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |connector| Key::Time(connector.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |connector| Key::Time(connector.updated_at),
-            words: &["updated_at", "-updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |connector| Key::Time(connector.created_at)),
+        SortKey::ascending_by(SortBy::UpdatedAt, |connector| Key::Time(connector.updated_at)),
     ];
 }
 

@@ -160,16 +160,8 @@ impl Resource for IdentityProvider {
 impl Sortable for IdentityProvider {
     const ORDERS_NAME: &'static str = "IdentityProviderSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |provider| Key::Time(provider.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |provider| Key::Time(provider.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |provider| Key::Time(provider.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |provider| Key::Time(provider.updated_at)),
     ];
 }
 

@@ -72,11 +72,8 @@ impl Resource for IdentityLink {
 
 impl Sortable for IdentityLink {
     const ORDERS_NAME: &'static str = "IdentityLinkSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |link| Key::Time(link.created_at),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::CreatedAt, |link| Key::Time(link.created_at))];
 }
 
 /// The body of a link, validated on its own.

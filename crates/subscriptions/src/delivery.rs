@@ -202,16 +202,8 @@ impl DeliveryFilter {
 impl Sortable for Delivery {
     const ORDERS_NAME: &'static str = "DeliverySort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |delivery| Key::Time(delivery.logged_at()),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::AttemptedAt,
-            key: |delivery| Key::Time(delivery.attempted_at),
-            words: &["-attempted_at", "attempted_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |delivery| Key::Time(delivery.logged_at())),
+        SortKey::descending_by(SortBy::AttemptedAt, |delivery| Key::Time(delivery.attempted_at)),
     ];
 }
 

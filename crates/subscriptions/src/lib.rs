@@ -249,16 +249,8 @@ impl Filter {
 impl Sortable for Subscription {
     const ORDERS_NAME: &'static str = "WebhookSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |subscription| Key::Time(subscription.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |subscription| Key::Time(subscription.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |subscription| Key::Time(subscription.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |subscription| Key::Time(subscription.updated_at)),
     ];
 }
 

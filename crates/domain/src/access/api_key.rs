@@ -164,16 +164,8 @@ impl Resource for ApiKey {
 impl Sortable for ApiKey {
     const ORDERS_NAME: &'static str = "ApiKeySort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |api_key| Key::Time(api_key.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |api_key| Key::Time(api_key.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |api_key| Key::Time(api_key.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |api_key| Key::Time(api_key.updated_at)),
     ];
 }
 

@@ -128,17 +128,9 @@ impl Filter {
 impl Sortable for Attribute {
     const ORDERS_NAME: &'static str = "AttributeSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey { by: SortBy::Name, key: |attribute| Key::Text(attribute.name_key()), words: &["name", "-name"] },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |attribute| Key::Time(attribute.created_at),
-            words: &["created_at", "-created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |attribute| Key::Time(attribute.updated_at),
-            words: &["updated_at", "-updated_at"],
-        },
+        SortKey::ascending_by(SortBy::Name, |attribute| Key::Text(attribute.name_key())),
+        SortKey::ascending_by(SortBy::CreatedAt, |attribute| Key::Time(attribute.created_at)),
+        SortKey::ascending_by(SortBy::UpdatedAt, |attribute| Key::Time(attribute.updated_at)),
     ];
 }
 

@@ -85,21 +85,9 @@ impl Filter {
 impl Sortable for Department {
     const ORDERS_NAME: &'static str = "DepartmentSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::Name,
-            key: |department| Key::Text(department.name_key()),
-            words: &["name", "-name"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |department| Key::Time(department.created_at),
-            words: &["created_at", "-created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |department| Key::Time(department.updated_at),
-            words: &["updated_at", "-updated_at"],
-        },
+        SortKey::ascending_by(SortBy::Name, |department| Key::Text(department.name_key())),
+        SortKey::ascending_by(SortBy::CreatedAt, |department| Key::Time(department.created_at)),
+        SortKey::ascending_by(SortBy::UpdatedAt, |department| Key::Time(department.updated_at)),
     ];
 }
 

@@ -155,9 +155,6 @@ impl Filter {
 
 impl Sortable for Message {
     const ORDERS_NAME: &'static str = "MessageSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |message| Key::Time(message.created_at),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::CreatedAt, |message| Key::Time(message.created_at))];
 }

@@ -147,11 +147,8 @@ impl Resource for Erasure {
 
 impl Sortable for Erasure {
     const ORDERS_NAME: &'static str = "ErasureSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::RequestedAt,
-        key: |erasure| Key::Time(erasure.requested_at),
-        words: &["-requested_at", "requested_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::RequestedAt, |erasure| Key::Time(erasure.requested_at))];
 }
 
 /// The body of a request for an erasure.

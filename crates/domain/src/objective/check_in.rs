@@ -364,11 +364,8 @@ pub fn read_list(objective: ObjectiveId, params: &mut Params) -> ListRequest<(),
 
 impl Sortable for CheckIn {
     const ORDERS_NAME: &'static str = "CheckInSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |check_in| Key::Time(check_in.created_at),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::CreatedAt, |check_in| Key::Time(check_in.created_at))];
 }
 
 #[cfg(test)]

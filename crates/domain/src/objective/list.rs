@@ -246,25 +246,9 @@ impl Filter {
 impl Sortable for Objective {
     const ORDERS_NAME: &'static str = "ObjectiveSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::PeriodEnd,
-            key: |objective| Key::Date(objective.period_end),
-            words: &["-period_end", "period_end"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |objective| Key::Time(objective.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |objective| Key::Time(objective.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
-        SortKey {
-            by: SortBy::CheckedInAt,
-            key: |objective| Key::Time(objective.checked_in_at()),
-            words: &["-last_check_in_at", "last_check_in_at"],
-        },
+        SortKey::descending_by(SortBy::PeriodEnd, |objective| Key::Date(objective.period_end)),
+        SortKey::descending_by(SortBy::CreatedAt, |objective| Key::Time(objective.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |objective| Key::Time(objective.updated_at)),
+        SortKey::descending_by(SortBy::CheckedInAt, |objective| Key::Time(objective.checked_in_at())),
     ];
 }

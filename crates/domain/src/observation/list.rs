@@ -89,21 +89,9 @@ impl Filter {
 impl Sortable for Observation {
     const ORDERS_NAME: &'static str = "ObservationSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::ObservationDate,
-            key: |observation| Key::Date(observation.observation_date),
-            words: &["-observation_date", "observation_date"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |observation| Key::Time(observation.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |observation| Key::Time(observation.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::ObservationDate, |observation| Key::Date(observation.observation_date)),
+        SortKey::descending_by(SortBy::CreatedAt, |observation| Key::Time(observation.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |observation| Key::Time(observation.updated_at)),
     ];
 }
 

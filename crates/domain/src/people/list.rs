@@ -183,25 +183,9 @@ fn hidden_field() -> ValueError {
 impl Sortable for Employee {
     const ORDERS_NAME: &'static str = "EmployeeSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::LastName,
-            key: |person| Key::Text(fold_case(&person.last_name)),
-            words: &["last_name"],
-        },
-        SortKey {
-            by: SortBy::FirstName,
-            key: |person| Key::Text(fold_case(&person.first_name)),
-            words: &["first_name"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |person| Key::Time(person.created_at),
-            words: &["created_at", "-created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |person| Key::Time(person.updated_at),
-            words: &["updated_at", "-updated_at"],
-        },
+        SortKey::only_ascending(SortBy::LastName, |person| Key::Text(fold_case(&person.last_name))),
+        SortKey::only_ascending(SortBy::FirstName, |person| Key::Text(fold_case(&person.first_name))),
+        SortKey::ascending_by(SortBy::CreatedAt, |person| Key::Time(person.created_at)),
+        SortKey::ascending_by(SortBy::UpdatedAt, |person| Key::Time(person.updated_at)),
     ];
 }

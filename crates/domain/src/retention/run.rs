@@ -87,11 +87,8 @@ impl Resource for RetentionRun {
 
 impl Sortable for RetentionRun {
     const ORDERS_NAME: &'static str = "RetentionRunSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::StartedAt,
-        key: |run| Key::Time(run.started_at),
-        words: &["-started_at", "started_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::StartedAt, |run| Key::Time(run.started_at))];
 }
 
 /// Conditions of the list of runs: there are none.

@@ -88,16 +88,8 @@ impl Filter {
 impl Sortable for Summary {
     const ORDERS_NAME: &'static str = "SummarySort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |summary| Key::Time(summary.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |summary| Key::Time(summary.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |summary| Key::Time(summary.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |summary| Key::Time(summary.updated_at)),
     ];
 }
 

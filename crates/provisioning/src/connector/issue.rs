@@ -222,11 +222,8 @@ impl Resource for SyncIssue {
 
 impl Sortable for SyncIssue {
     const ORDERS_NAME: &'static str = "SyncIssueSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::OccurredAt,
-        key: |issue| Key::Time(issue.occurred_at),
-        words: &["-occurred_at", "occurred_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::OccurredAt, |issue| Key::Time(issue.occurred_at))];
 }
 
 /// The issues that a list shows.
