@@ -250,7 +250,6 @@ impl Notification {
 
 impl Resource for Notification {
     type Kind = NotificationKind;
-    const NAME: &'static str = "notification";
 
     fn id(&self) -> NotificationId {
         self.id

@@ -5,7 +5,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{AdminContext, Caller, Permission, PermissionError};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, as_word};
 use crate::id::{OrganizationId, OrganizationKind};
@@ -85,16 +85,7 @@ pub struct Organization {
 }
 
 impl Resource for Organization {
-    type Kind = OrganizationKind;
-    const NAME: &'static str = "organization";
-
-    fn id(&self) -> OrganizationId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(OrganizationKind);
 }
 
 /// The body of an update, validated on its own.

@@ -24,7 +24,7 @@ pub use sync::{Status, Sync, SyncStatus};
 pub use traffic::{KEPT_REQUESTS, ScimRequest};
 
 use candor_domain::access::Caller;
-use candor_domain::decision::{Decision, Resource};
+use candor_domain::decision::{Decision, Resource, identity};
 use candor_domain::event::EventType;
 use candor_domain::fields::{StringEnum, as_word};
 use candor_domain::id::{ConnectorId, ConnectorKind};
@@ -127,16 +127,7 @@ struct Document<'a> {
 }
 
 impl Resource for Connector {
-    type Kind = ConnectorKind;
-    const NAME: &'static str = "connector";
-
-    fn id(&self) -> ConnectorId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(ConnectorKind);
 }
 
 impl Sortable for Connector {

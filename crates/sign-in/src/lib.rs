@@ -30,7 +30,7 @@ use body::{AUDIENCES, AUTHORIZED_PARTIES, CLIENT_ID, DEFAULT_LIFETIME, EMAIL_DOM
 pub use proof::{EmailDomainError, IdentityProof, ProofHolder, ProvableValue, ProvenValues, proof_id_of_address};
 
 use candor_domain::access::Permissions;
-use candor_domain::decision::Resource;
+use candor_domain::decision::{Resource, identity};
 use candor_domain::fields::{StringEnum, as_word};
 use candor_domain::id::{IdentityProviderId, IdentityProviderKind};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
@@ -145,16 +145,7 @@ fn is_some<S: Serializer>(secret: &Option<Vec<u8>>, to: S) -> Result<S::Ok, S::E
 }
 
 impl Resource for IdentityProvider {
-    type Kind = IdentityProviderKind;
-    const NAME: &'static str = "identity_provider";
-
-    fn id(&self) -> IdentityProviderId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(IdentityProviderKind);
 }
 
 impl Sortable for IdentityProvider {

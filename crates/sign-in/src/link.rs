@@ -2,7 +2,7 @@
 
 use candor_domain::access::Caller;
 use candor_domain::audit::{AuditDraft, Change};
-use candor_domain::decision::Resource;
+use candor_domain::decision::{Resource, identity};
 use candor_domain::fields::{Fields, Reference};
 use candor_domain::id::{EmployeeId, EmployeeKind, IdentityLinkId, IdentityLinkKind, IdentityProviderId};
 use candor_domain::json::Object;
@@ -58,16 +58,7 @@ pub struct IdentityLink {
 }
 
 impl Resource for IdentityLink {
-    type Kind = IdentityLinkKind;
-    const NAME: &'static str = "identity_link";
-
-    fn id(&self) -> IdentityLinkId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(IdentityLinkKind);
 }
 
 impl Sortable for IdentityLink {

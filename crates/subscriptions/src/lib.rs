@@ -21,7 +21,7 @@ mod streak;
 mod subscribers;
 mod topic;
 
-use candor_domain::decision::Resource;
+use candor_domain::decision::{Resource, identity};
 use candor_domain::event::EventType;
 use candor_domain::fields::{StringEnum, as_word};
 use candor_domain::id::{WebhookId, WebhookKind};
@@ -164,16 +164,7 @@ content! {
 }
 
 impl Resource for Subscription {
-    type Kind = WebhookKind;
-    const NAME: &'static str = "webhook";
-
-    fn id(&self) -> WebhookId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(WebhookKind);
 
     fn mark(&self) -> u64 {
         let status = self.last_delivery_status.map_or(0, |status| match status {

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::authority::outlasts;
 use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permissions};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::fields::{Reference, as_word};
 use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, KeyKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -145,16 +145,7 @@ impl ApiKey {
 }
 
 impl Resource for ApiKey {
-    type Kind = KeyKind;
-    const NAME: &'static str = "api_key";
-
-    fn id(&self) -> KeyId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(KeyKind);
 
     fn mark(&self) -> u64 {
         self.last_used_at.map_or(0, |at| at.millis().unsigned_abs())

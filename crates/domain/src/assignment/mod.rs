@@ -14,7 +14,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Caller, PermissionError};
 use crate::content::{content, optional, required};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::external_id::{self, ExternallyIdentified};
 use crate::fields::{StringEnum, as_word};
@@ -107,16 +107,7 @@ impl ExternallyIdentified for Assignment {
 }
 
 impl Resource for Assignment {
-    type Kind = AssignmentKind;
-    const NAME: &'static str = "assignment";
-
-    fn id(&self) -> AssignmentId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(AssignmentKind);
 
     fn linked_ids(&self) -> Vec<LinkedId> {
         let observations = self.submissions.iter().flat_map(|submission| &submission.observation_ids);

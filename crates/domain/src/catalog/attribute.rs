@@ -6,7 +6,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{must_be_active, must_be_archived, must_be_free};
 use crate::content::{content, or, required};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::fields::{Fields, StringEnum, as_word};
 use crate::id::{AttributeId, AttributeKind};
@@ -78,16 +78,7 @@ content! {
 }
 
 impl Resource for Attribute {
-    type Kind = AttributeKind;
-    const NAME: &'static str = "attribute";
-
-    fn id(&self) -> AttributeId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(AttributeKind);
 }
 
 /// Conditions of a list of attributes.

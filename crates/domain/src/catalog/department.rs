@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{must_be_active, must_be_archived, must_be_free};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::fields::Fields;
 use crate::id::{DepartmentId, DepartmentKind};
@@ -44,16 +44,7 @@ pub struct Department {
 }
 
 impl Resource for Department {
-    type Kind = DepartmentKind;
-    const NAME: &'static str = "department";
-
-    fn id(&self) -> DepartmentId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(DepartmentKind);
 }
 
 /// Conditions of a list of departments.

@@ -48,7 +48,6 @@ pub struct Message {
 
 impl Resource for Message {
     type Kind = MessageKind;
-    const NAME: &'static str = "message";
 
     fn id(&self) -> MessageId {
         self.id

@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::content::{content, required};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::id::{ConversationId, ConversationKind, EmployeeId};
 use crate::refusal::DomainError;
@@ -66,16 +66,7 @@ content! {
 }
 
 impl Resource for Conversation {
-    type Kind = ConversationKind;
-    const NAME: &'static str = "conversation";
-
-    fn id(&self) -> ConversationId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(ConversationKind);
 
     /// Returns the time of the newest message for the `ETag`, because a message does not change the version.
     fn mark(&self) -> u64 {

@@ -129,7 +129,6 @@ pub struct Erasure {
 
 impl Resource for Erasure {
     type Kind = ErasureKind;
-    const NAME: &'static str = "erasure";
 
     fn id(&self) -> ErasureId {
         self.id

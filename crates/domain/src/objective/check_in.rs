@@ -130,7 +130,6 @@ pub(super) fn optional_word<S: serde::Serializer>(
 
 impl Resource for CheckIn {
     type Kind = CheckInKind;
-    const NAME: &'static str = "check_in";
 
     fn id(&self) -> CheckInId {
         self.id

@@ -29,7 +29,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Permission;
 use crate::content::{content, optional, required};
-use crate::decision::{Resource, mark_of};
+use crate::decision::{Resource, identity, mark_of};
 use crate::external_id::{self, ExternallyIdentified};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
@@ -190,16 +190,7 @@ impl ExternallyIdentified for Objective {
 }
 
 impl Resource for Objective {
-    type Kind = ObjectiveKind;
-    const NAME: &'static str = "objective";
-
-    fn id(&self) -> ObjectiveId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(ObjectiveKind);
 
     fn mark(&self) -> u64 {
         mark_of(&self.linked_summary_ids)

@@ -14,7 +14,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Caller, PermissionError};
 use crate::content::{content, optional, or, required};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::external_id::{self, ExternallyIdentified};
 use crate::fields::{StringEnum, as_word};
@@ -121,16 +121,7 @@ impl ExternallyIdentified for Observation {
 }
 
 impl Resource for Observation {
-    type Kind = ObservationKind;
-    const NAME: &'static str = "observation";
-
-    fn id(&self) -> ObservationId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(ObservationKind);
 }
 
 impl Observation {

@@ -27,7 +27,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::content::{content, optional, or, required};
-use crate::decision::Resource;
+use crate::decision::{Resource, identity};
 use crate::external_id;
 use crate::fields::{StringEnum, as_word};
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
@@ -152,16 +152,7 @@ content! {
 }
 
 impl Resource for Employee {
-    type Kind = EmployeeKind;
-    const NAME: &'static str = "employee";
-
-    fn id(&self) -> EmployeeId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(EmployeeKind);
 
     fn unseen_changes(&self) -> u32 {
         self.hold_changes

@@ -74,7 +74,6 @@ pub struct RetentionRemoval {
 
 impl Resource for RetentionRun {
     type Kind = RetentionRunKind;
-    const NAME: &'static str = "retention_run";
 
     fn id(&self) -> RetentionRunId {
         self.id

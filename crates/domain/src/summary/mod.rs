@@ -16,7 +16,7 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::content::{content, optional, or_default, required};
-use crate::decision::{Resource, mark_of};
+use crate::decision::{Resource, identity, mark_of};
 use crate::external_id::{self, ExternallyIdentified};
 use crate::fields::{StringEnum, as_word};
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
@@ -151,16 +151,7 @@ impl ExternallyIdentified for Summary {
 }
 
 impl Resource for Summary {
-    type Kind = SummaryKind;
-    const NAME: &'static str = "summary";
-
-    fn id(&self) -> SummaryId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(SummaryKind);
 
     fn mark(&self) -> u64 {
         mark_of(&self.archived_observation_ids)

@@ -209,7 +209,6 @@ impl SyncIssue {
 
 impl Resource for SyncIssue {
     type Kind = SyncIssueKind;
-    const NAME: &'static str = "sync_issue";
 
     fn id(&self) -> SyncIssueId {
         self.id
