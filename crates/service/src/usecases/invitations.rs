@@ -20,10 +20,10 @@ use serde::Serialize;
 use crate::change::{Attempt, ChangePlan};
 use crate::context::error::Error;
 use crate::context::invitation_events::events;
-use crate::context::invitation_tokens;
 use crate::context::mail_limits;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
+use crate::context::sealed_secrets;
 use crate::context::services::{Services, or_not_found, render};
 
 /// A new invitation, with its link if no mail is sent.
@@ -65,7 +65,7 @@ fn create_invitation(
     if !is_mailed(services, tenant) {
         return Ok((new, token));
     }
-    let sealed_token = invitation_tokens::seal(&services.vault, &*services.ids, (tenant, new.id), &token)?;
+    let sealed_token = sealed_secrets::seal(&services.vault, &*services.ids, (tenant, new.id), &token)?;
     Ok((new.by_mail(sealed_token, made_at), token))
 }
 
