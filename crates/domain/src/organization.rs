@@ -7,14 +7,13 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::{AdminContext, Caller, Permission, PermissionError};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, string_enum};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::json::Object;
 use crate::people::{MAX_KEY_CHARS, MAX_VISIBLE_FIELDS};
 use crate::problem::ValidationErrors;
 use crate::retention::{Retention, RetentionPatch, RuleStarts};
 use crate::rule::{self, Field, Line, List, Nested, OneOf, Text};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
 use crate::update::Update;
 
@@ -47,9 +46,7 @@ pub enum Review {
     Disabled,
 }
 
-impl StringEnum for Review {
-    const NAME: &'static str = "ReviewMode";
-}
+string_enum!(Review, "ReviewMode");
 
 /// An organization with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -59,12 +56,8 @@ pub struct Organization {
     /// Name of the organization, for display.
     pub name: String,
     /// Review of objectives before approval.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Review>")]
     pub objective_review: Review,
     /// Review of summaries before approval.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Review>")]
     pub summary_review: Review,
     /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other fields
     /// only for that person and their reports; keys of the organization and of org admins show all. Null: every

@@ -14,7 +14,7 @@ pub use kinds::{
 
 use std::collections::BTreeSet;
 
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::page::{DEFAULT_LIMIT, ListDigest, PageRequest, Sort, SortBy, Sortable, read_cursor};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::time::Timestamp;
@@ -84,9 +84,7 @@ pub enum Archived {
     All,
 }
 
-impl StringEnum for Archived {
-    const NAME: &'static str = "ArchivedFilter";
-}
+string_enum!(Archived, "ArchivedFilter");
 
 impl Params {
     /// Creates a reader of these decoded name and value pairs.

@@ -15,13 +15,12 @@ use serde::Serialize;
 use super::authority::outlasts;
 use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permissions};
 use crate::decision::{Decision, Resource, identity};
-use crate::fields::{Reference, as_word};
+use crate::fields::Reference;
 use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, KeyKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::people::connector;
 use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
-use crate::schema::OpenWord;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
@@ -47,20 +46,14 @@ pub struct ApiKey {
     /// Name of the key, for display only.
     pub name: String,
     /// Kind of the key. `session` is the session of a person who signed in at an identity provider.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<ApiKeyKind>")]
     pub kind: ApiKeyKind,
     /// Session whose key created this one, directly or by another key. The key ends with it. Null for all other keys.
     pub session_id: Option<KeyId>,
     /// Identity provider of a session. Null for all other keys.
     pub identity_provider_id: Option<IdentityProviderId>,
     /// Data set that the key accesses.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Environment>")]
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<AccessLevel>")]
     pub access_level: AccessLevel,
     /// Permissions of the key.
     pub scopes: Permissions,

@@ -17,13 +17,12 @@ use crate::content::{content, optional, required};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::external_id::{self, ExternallyIdentified};
-use crate::fields::{StringEnum, as_word};
+use crate::fields::{StringEnum, string_enum};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
 use crate::keyed::Metadata;
 use crate::params::StatusWord;
 use crate::refusal::DomainError;
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -48,9 +47,7 @@ pub enum Status {
     Canceled,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "AssignmentStatus";
-}
+string_enum!(Status, "AssignmentStatus");
 
 impl StatusWord for Status {
     const FILTER_NAME: &'static str = "AssignmentStatusFilter";
@@ -82,8 +79,6 @@ content! {
         #[schemars(range(min = 1))]
         pub required_submissions: usize,
         /// Status of the assignment.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// Submission of each reviewer, in the order of `reviewer_ids`.
         pub submissions: Vec<Submission>,

@@ -8,7 +8,7 @@ use super::{must_be_active, must_be_archived, must_be_free};
 use crate::content::{content, or, required};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, string_enum};
 use crate::id::{AttributeId, AttributeKind};
 use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -16,7 +16,6 @@ use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;
 use crate::update::Update;
@@ -39,9 +38,7 @@ pub enum Tone {
     Constructive,
 }
 
-impl StringEnum for Tone {
-    const NAME: &'static str = "AttributeTone";
-}
+string_enum!(Tone, "AttributeTone");
 
 content! {
     /// The body of a creation, validated by itself.
@@ -62,8 +59,6 @@ content! {
         /// Category: free text that groups attributes.
         pub category: String => set by required(rule::text(1..=NAME_CHARS)),
         /// Tone of feedback with this attribute.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Tone>")]
         pub tone: Tone => set by or(rule::word(), Tone::default()),
         /// Time of creation, which never changes.
         pub created_at: Timestamp,

@@ -16,14 +16,13 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, string_enum};
 use crate::id::{EmployeeId, ErasureId, ErasureKind, KeyId, RetentionRunId};
 use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
 use crate::problem::ValidationErrors;
 use crate::rule::{self, Field, Text};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// Length of the longest reason, in characters.
@@ -53,9 +52,7 @@ pub enum ErasureStatus {
     Completed,
 }
 
-impl StringEnum for ErasureStatus {
-    const NAME: &'static str = "ErasureStatus";
-}
+string_enum!(ErasureStatus, "ErasureStatus");
 
 /// The API key that requested an erasure, or the retention run that began it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -96,8 +93,6 @@ pub struct Erasure {
     /// Id of the erased person, which stays.
     pub employee_id: EmployeeId,
     /// Status of the erasure.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<ErasureStatus>")]
     pub status: ErasureStatus,
     /// Time of the request.
     pub requested_at: Timestamp,

@@ -9,7 +9,7 @@ use crate::access::{Caller, PermissionError};
 use crate::audit::AuditDraft;
 use crate::decimal::{self, Decimal};
 use crate::decision::{Decision, Resource};
-use crate::fields::{Fields, Reference, StringEnum, as_word};
+use crate::fields::{Fields, Reference, StringEnum, string_enum};
 use crate::id::{CheckInId, CheckInKind, EmployeeId, EmployeeKind, KeyResultId, KeyResultKind, ObjectiveId};
 use crate::json::{Object, Value};
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -17,7 +17,6 @@ use crate::params::{ListRequest, Params};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, OneOf, ReferenceRule, Shape, Text, Whole};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 const READ_ONLY: &[&str] = &["id", "objective_id", "owner_id", "created_at"];
@@ -55,9 +54,7 @@ pub enum Confidence {
     OffTrack,
 }
 
-impl StringEnum for Confidence {
-    const NAME: &'static str = "ObjectiveConfidence";
-}
+string_enum!(Confidence, "ObjectiveConfidence");
 
 /// A value that a check-in states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,8 +100,6 @@ pub struct CheckIn {
     /// Progress of the objective after the check-in, in percent. Null if none is known.
     pub progress: Option<u8>,
     /// Confidence as stated. Null if the check-in states none.
-    #[serde(serialize_with = "optional_word")]
-    #[schemars(with = "Option<OpenWord<Confidence>>")]
     pub confidence: Option<Confidence>,
     /// Note in plain text. Null if there is none.
     pub note: Option<String>,
@@ -112,20 +107,6 @@ pub struct CheckIn {
     pub key_results: Vec<CheckedKeyResult>,
     /// Time of the check-in.
     pub created_at: Timestamp,
-}
-
-/// Serializes a confidence as its word, or `None` as null.
-///
-/// # Errors
-/// Returns errors of the serializer.
-pub(super) fn optional_word<S: serde::Serializer>(
-    value: &Option<Confidence>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match value {
-        None => serializer.serialize_none(),
-        Some(value) => as_word(value, serializer),
-    }
 }
 
 impl Resource for CheckIn {

@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Confidence, Objective, Scope, Status};
 use crate::external_id;
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::id::{EmployeeId, ObjectiveId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -74,9 +74,7 @@ pub enum ConfidenceFilter {
     None,
 }
 
-impl StringEnum for ConfidenceFilter {
-    const NAME: &'static str = "ObjectiveConfidenceFilter";
-}
+string_enum!(ConfidenceFilter, "ObjectiveConfidenceFilter");
 
 impl From<Option<Confidence>> for ConfidenceFilter {
     fn from(confidence: Option<Confidence>) -> Self {
@@ -130,9 +128,7 @@ pub enum Expand {
     Parent,
 }
 
-impl StringEnum for Expand {
-    const NAME: &'static str = "ObjectiveExpand";
-}
+string_enum!(Expand, "ObjectiveExpand");
 
 const IN_REVIEW: Param<bool> = params::param(
     "filter[in_review]",

@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Observation, Type};
 use crate::external_id;
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 use crate::id::{AttributeId, EmployeeId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -46,9 +46,7 @@ pub enum Expand {
     Attributes,
 }
 
-impl StringEnum for Expand {
-    const NAME: &'static str = "ObservationExpand";
-}
+string_enum!(Expand, "ObservationExpand");
 
 impl Filter {
     /// Reads the parameters of `GET /observations` into a filter. Problems are recorded in `params`.

@@ -17,12 +17,11 @@ use crate::content::{content, optional, or, required};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::external_id::{self, ExternallyIdentified};
-use crate::fields::{StringEnum, as_word};
+use crate::fields::string_enum;
 use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
 use crate::keyed::Metadata;
 use crate::refusal::DomainError;
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 
 /// Maximum length of an observation, in characters (§8).
@@ -42,9 +41,7 @@ pub enum Type {
     Opportunity,
 }
 
-impl StringEnum for Type {
-    const NAME: &'static str = "ObservationType";
-}
+string_enum!(Type, "ObservationType");
 
 /// Visibility of an observation to the person that it is about (decision B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -56,9 +53,7 @@ pub enum Visibility {
     Managers,
 }
 
-impl StringEnum for Visibility {
-    const NAME: &'static str = "ObservationVisibility";
-}
+string_enum!(Visibility, "ObservationVisibility");
 
 content! {
     /// The members of a creation that can be validated without other data.
@@ -79,8 +74,7 @@ content! {
         /// Author of the observation. Null if unknown.
         pub author_id: Option<EmployeeId>,
         /// Type: a strength or an opportunity.
-        #[serde(rename = "type", serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Type>")]
+        #[serde(rename = "type")]
         pub kind: Type => set once by required(rule::word()).with_name("type"),
         /// Observed behaviour, in plain text that is not blank.
         pub observation: String => set by required(rule::text(1..=TEXT_CHARS)),
@@ -94,8 +88,6 @@ content! {
         pub observation_date: Date,
         /// Visibility. With `person`, the person it is about and the requester of its assignment also see it.
         /// With `managers`, only the managers above that person, the author and org admins do.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Visibility>")]
         pub visibility: Visibility => set by or(rule::word(), Visibility::Person),
         /// The requester of the assignment that the observation was submitted to, who sees it if its visibility
         /// is `person`. Never shown to clients.

@@ -5,7 +5,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::{CustomFields, Employee, LegalHold, Role, Status};
 use crate::access::Access;
 use crate::external_id;
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::id::{DepartmentId, EmployeeId};
 use crate::keyed::{self, KeyedMap, ValueFilter};
 use crate::organization::Organization;
@@ -28,9 +28,7 @@ pub enum StatusFilter {
     All,
 }
 
-impl StringEnum for StatusFilter {
-    const NAME: &'static str = "EmployeeStatusFilter";
-}
+string_enum!(StatusFilter, "EmployeeStatusFilter");
 
 impl StatusFilter {
     /// Returns the statuses that the filter accepts.
@@ -113,9 +111,7 @@ pub enum Expand {
     LegalHold,
 }
 
-impl StringEnum for Expand {
-    const NAME: &'static str = "EmployeeExpand";
-}
+string_enum!(Expand, "EmployeeExpand");
 
 impl Expand {
     /// Returns the access that a path needs in addition to the access to the person; `None` if it needs no more.

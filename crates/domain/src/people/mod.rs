@@ -29,10 +29,9 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::content::{content, optional, or, required};
 use crate::decision::{Resource, identity};
 use crate::external_id;
-use crate::fields::{StringEnum, as_word};
+use crate::fields::string_enum;
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::text::{address_key, fold_case};
 use crate::time::Timestamp;
 
@@ -57,9 +56,7 @@ pub enum Role {
     OrgAdmin,
 }
 
-impl StringEnum for Role {
-    const NAME: &'static str = "Role";
-}
+string_enum!(Role, "Role");
 
 /// The employment status of a person (§3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -73,9 +70,7 @@ pub enum Status {
     PendingInvite,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "EmployeeStatus";
-}
+string_enum!(Status, "EmployeeStatus");
 
 content! {
     /// The members that a creation takes from the body as they are.
@@ -103,16 +98,12 @@ content! {
         /// Job title. Null if there is none.
         pub job_title: Option<String> => set by optional(rule::text(1..=JOB_TITLE_CHARS)),
         /// Role of the person in the organization.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Role>")]
         pub role: Role => set by or(rule::word().with_trimming(), Role::Employee),
         /// Id of the manager. Null at the top of a reporting line.
         pub manager_id: Option<EmployeeId>,
         /// Id of the department. Null if there is none.
         pub department_id: Option<DepartmentId>,
         /// Employment status of the person.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// Custom data about the person.
         pub custom_fields: CustomFields,

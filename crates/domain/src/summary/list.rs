@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Status, Summary};
 use crate::external_id;
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 use crate::id::{EmployeeId, ObjectiveId, ObservationId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -48,9 +48,7 @@ pub enum Expand {
     IncludedObservations,
 }
 
-impl StringEnum for Expand {
-    const NAME: &'static str = "SummaryExpand";
-}
+string_enum!(Expand, "SummaryExpand");
 
 impl Filter {
     /// Declares and reads the parameters of `GET /summaries`. Archived summaries are listed only if requested by
@@ -96,6 +94,7 @@ impl Sortable for Summary {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::StringEnum;
     use crate::page::Sort;
     use crate::problem::Code;
 

@@ -18,12 +18,11 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::content::{content, optional, or_default, required};
 use crate::decision::{Resource, identity, mark_of};
 use crate::external_id::{self, ExternallyIdentified};
-use crate::fields::{StringEnum, as_word};
+use crate::fields::string_enum;
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
 use crate::keyed::Metadata;
 use crate::params::StatusWord;
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -54,9 +53,7 @@ pub enum Status {
     Archived,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "SummaryStatus";
-}
+string_enum!(Status, "SummaryStatus");
 
 impl StatusWord for Status {
     const FILTER_NAME: &'static str = "SummaryStatusFilter";
@@ -104,8 +101,6 @@ content! {
         /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
         pub period_end: Option<Date>,
         /// Status of the summary.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// Ids of the included objectives.
         pub included_objective_ids: Vec<ObjectiveId>,
@@ -199,6 +194,7 @@ impl Summary {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::fields::StringEnum;
     use crate::id::Id;
     use ulid::Ulid;
 
