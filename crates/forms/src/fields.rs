@@ -339,14 +339,6 @@ macro_rules! __string_enum {
 }
 pub use __string_enum as string_enum;
 
-/// Serializes a [`StringEnum`] as its word; for `#[serde(serialize_with = "...")]`.
-///
-/// # Errors
-/// Returns errors of the serializer.
-pub fn as_word<T: StringEnum, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(value.word())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,11 +31,10 @@ pub use proof::{EmailDomainError, IdentityProof, ProofHolder, ProvableValue, Pro
 
 use candor_domain::access::Permissions;
 use candor_domain::decision::{Resource, identity};
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::string_enum;
 use candor_domain::id::{IdentityProviderId, IdentityProviderKind};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
 use candor_domain::rule;
-use candor_domain::schema::OpenWord;
 use candor_domain::time::Timestamp;
 use candor_forms::content::{content, optional, or, or_default, required};
 
@@ -49,9 +48,7 @@ pub enum LinkRule {
     VerifiedEmail,
 }
 
-impl StringEnum for LinkRule {
-    const NAME: &'static str = "IdentityLinkRule";
-}
+string_enum!(LinkRule, "IdentityLinkRule");
 
 /// Status of an identity provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -65,9 +62,7 @@ pub enum Status {
     Disabled,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "IdentityProviderStatus";
-}
+string_enum!(Status, "IdentityProviderStatus");
 
 content! {
     /// The members of a creation that can be validated without other data.
@@ -98,8 +93,6 @@ content! {
         /// Client ids whose bearer tokens are accepted. Empty: those of all clients.
         pub authorized_parties: Vec<String> => set by or_default(AUTHORIZED_PARTIES),
         /// Rule by which an account is linked to a person at the first sign-in.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<LinkRule>")]
         pub link_by: LinkRule => set by required(rule::word()),
         /// Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`.
         pub subject_claim: String => set by or(SUBJECT_CLAIM, "sub".to_owned()),
@@ -126,8 +119,6 @@ content! {
         /// Authentication context class that ID tokens and bearer tokens must have. Null for any.
         pub required_acr: Option<String> => set by optional(ACR),
         /// Status. A provider is `pending` until its client id or one of its audiences is proven.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// Time of the last disabling, which has ended all sessions from before it. Null if there was none.
         pub disabled_at: Option<Timestamp>,

@@ -2,11 +2,11 @@
 
 use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, EventKind, Id, Kind, RequestKind, WebhookId};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
 use candor_domain::params::{self, ListRequest, Param, Params, ValueForm};
-use candor_domain::schema::{OpenWord, PublicEventId};
+use candor_domain::schema::PublicEventId;
 use candor_domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -91,14 +91,11 @@ struct Entry<'a> {
     #[schemars(with = "PublicEventId")]
     event_id: String,
     /// Type of the event.
-    #[schemars(with = "OpenWord<EventType>")]
     event_type: EventType,
     /// Number of the attempt, starting with 1.
     #[schemars(range(min = 1))]
     attempt: u16,
     /// Result of the attempt. After `failed` another attempt follows, after `dropped` none.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
     status: Status,
     /// URL of the request.
     request_url: &'a str,
@@ -113,7 +110,7 @@ struct Entry<'a> {
     /// Start time of the attempt.
     attempted_at: Timestamp,
     /// Reason for the failure. Null on success and for old attempts without a recorded reason.
-    #[schemars(with = "Option<OpenWord<FailureReason>>")]
+    #[schemars(with = "Option<FailureReason>")]
     failure: Option<&'static str>,
     /// More about the failure, for people. `tls`: its cause, such as `certificate_expired`, `unknown_issuer`, `wrong_name` or
     /// `no_tls`. `redirect`: its target without a query. Null for other reasons and for old attempts.

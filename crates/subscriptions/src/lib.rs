@@ -23,12 +23,11 @@ mod topic;
 
 use candor_domain::decision::{Resource, identity};
 use candor_domain::event::EventType;
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::string_enum;
 use candor_domain::id::{WebhookId, WebhookKind};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
 use candor_domain::params::{self, Bounds, ListRequest, Params, StatusWord};
 use candor_domain::rule;
-use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::signature::PREFIX;
 use candor_domain::time::Timestamp;
@@ -75,18 +74,10 @@ pub enum Status {
     Dropped,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "DeliveryStatus";
-}
+string_enum!(Status, "DeliveryStatus");
 
 impl StatusWord for Status {
     const FILTER_NAME: &'static str = "DeliveryStatusFilter";
-}
-
-impl Serialize for Status {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        as_word(self, serializer)
-    }
 }
 
 /// A secret in its stored, sealed form. The domain never sees the plain text.
@@ -126,7 +117,6 @@ content! {
         /// Description. Null if there is none.
         pub description: Option<String> => set by optional(rule::text(0..=DESCRIPTION_CHARS)),
         /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
-        #[schemars(with = "OpenWord<PayloadForm>")]
         pub payload: PayloadForm => set by or(rule::word(), PayloadForm::Full),
         /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
         /// characters, or as `…` alone if the value has fewer than 9 characters.
@@ -141,7 +131,6 @@ content! {
         /// End time of the newest attempt. Null if there was none.
         pub last_delivery_at: Option<Timestamp>,
         /// Result of the newest attempt. Null if there was none.
-        #[schemars(with = "Option<OpenWord<Status>>")]
         pub last_delivery_status: Option<Status>,
         /// Time of creation, which never changes.
         pub created_at: Timestamp,

@@ -2,12 +2,10 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
-use candor_domain::fields::as_word;
 use candor_domain::id::{EmployeeId, OrganizationId, RequestId};
 use candor_domain::json::Object;
 use candor_domain::people::invitation::{self, MailLimit};
 use candor_domain::people::{Employee, Invitation, Status};
-use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
@@ -45,8 +43,6 @@ pub struct AcceptedInvitation {
     /// Organization of the person.
     organization_id: OrganizationId,
     /// New status of the person.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
     status: Status,
 }
 
