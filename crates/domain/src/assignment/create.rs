@@ -7,7 +7,7 @@ use crate::access::{Caller, PermissionError};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
+use crate::external_id::{ExternalIdHolders, externally_identified};
 use crate::fields::{Fields, Reference};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId, EmployeeKind};
 use crate::json::Object;
@@ -115,11 +115,7 @@ impl Draft {
     }
 }
 
-impl ExternallyIdentified for Draft {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_deref()
-    }
-}
+externally_identified!(Assignment, Draft);
 
 impl Assignment {
     /// Creates an assignment with a notice to each reviewer.

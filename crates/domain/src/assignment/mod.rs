@@ -16,7 +16,7 @@ use crate::access::{Caller, PermissionError};
 use crate::content::{content, optional, required};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::external_id::{self, ExternallyIdentified};
+use crate::external_id;
 use crate::fields::{StringEnum, string_enum};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
 use crate::keyed::Metadata;
@@ -92,12 +92,6 @@ content! {
         pub metadata: Metadata,
         /// Id of the assignment in another system. Unique among all assignments. Null if there is none.
         pub external_id: Option<String> => set once by optional(external_id::rule()),
-    }
-}
-
-impl ExternallyIdentified for Assignment {
-    fn external_id(&self) -> Option<&str> {
-        self.external_id.as_deref()
     }
 }
 

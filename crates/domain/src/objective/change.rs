@@ -8,7 +8,7 @@ use crate::access::PermissionError;
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
+use crate::external_id::{ExternalIdHolders, externally_identified};
 use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{EmployeeKind, KeyResultId, ObjectiveId, ObjectiveKind};
 use crate::json::Object;
@@ -184,17 +184,7 @@ impl Patch {
     }
 }
 
-impl ExternallyIdentified for Draft {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_deref()
-    }
-}
-
-impl ExternallyIdentified for Patch {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_ref()?.as_deref()
-    }
-}
+externally_identified!(Objective, Draft, Patch);
 
 impl Update<Patch> {
     /// Checks the update against the stored objective, as the caller sees it. For a finished objective, returns only

@@ -30,7 +30,7 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::Permission;
 use crate::content::{content, optional, required};
 use crate::decision::{Resource, identity, mark_of};
-use crate::external_id::{self, ExternallyIdentified};
+use crate::external_id;
 use crate::fields::string_enum;
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
 use crate::keyed::Metadata;
@@ -169,12 +169,6 @@ content! {
         pub metadata: Metadata,
         /// Id of the objective in another system. Unique among all objectives. Null if there is none.
         pub external_id: Option<String> => set by optional(external_id::rule()),
-    }
-}
-
-impl ExternallyIdentified for Objective {
-    fn external_id(&self) -> Option<&str> {
-        self.external_id.as_deref()
     }
 }
 

@@ -6,7 +6,7 @@ use super::{Content, ContentPatch, MAX_ATTRIBUTES, Observation};
 use crate::access::{Caller, PermissionError};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
+use crate::external_id::{ExternalIdHolders, externally_identified};
 use crate::fields::{Fields, Reference};
 use crate::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId, ObservationKind};
 use crate::json::Object;
@@ -147,17 +147,7 @@ impl Patch {
     }
 }
 
-impl ExternallyIdentified for Draft {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_deref()
-    }
-}
-
-impl ExternallyIdentified for Patch {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_ref()?.as_deref()
-    }
-}
+externally_identified!(Observation, Draft, Patch);
 
 impl Update<Patch> {
     /// Checks the update against the stored observation. Ignores the fields of an archived observation, because

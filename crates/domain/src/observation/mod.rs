@@ -16,7 +16,7 @@ use crate::access::{Caller, PermissionError};
 use crate::content::{content, optional, or, required};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::external_id::{self, ExternallyIdentified};
+use crate::external_id;
 use crate::fields::string_enum;
 use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
 use crate::keyed::Metadata;
@@ -103,12 +103,6 @@ content! {
         pub metadata: Metadata,
         /// Id of the observation in another system. Unique among all observations. Null if there is none.
         pub external_id: Option<String> => set by optional(external_id::rule()),
-    }
-}
-
-impl ExternallyIdentified for Observation {
-    fn external_id(&self) -> Option<&str> {
-        self.external_id.as_deref()
     }
 }
 

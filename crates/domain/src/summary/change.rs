@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Content, ContentPatch, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Summary};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
+use crate::external_id::{ExternalIdHolders, externally_identified};
 use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{
     EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObjectiveKind, ObservationId, ObservationKind, SummaryId,
@@ -185,17 +185,7 @@ impl Patch {
     }
 }
 
-impl ExternallyIdentified for Draft {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_deref()
-    }
-}
-
-impl ExternallyIdentified for Patch {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_ref()?.as_deref()
-    }
-}
+externally_identified!(Summary, Draft, Patch);
 
 impl Update<Patch> {
     /// Checks the update of a summary. Ignores the fields of a fixed one, which [`Summary::update`] refuses (decision A8).

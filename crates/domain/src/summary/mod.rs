@@ -17,7 +17,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::content::{content, optional, or_default, required};
 use crate::decision::{Resource, identity, mark_of};
-use crate::external_id::{self, ExternallyIdentified};
+use crate::external_id;
 use crate::fields::string_enum;
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
 use crate::keyed::Metadata;
@@ -136,12 +136,6 @@ content! {
         /// Included observations of a fixed summary that are archived now; a return omits them.
         #[serde(skip)]
         pub kept_archived_ids: Vec<ObservationId>,
-    }
-}
-
-impl ExternallyIdentified for Summary {
-    fn external_id(&self) -> Option<&str> {
-        self.external_id.as_deref()
     }
 }
 
