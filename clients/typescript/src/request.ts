@@ -3,7 +3,7 @@
 
 import { CandorError, ConnectionError, NotModifiedError, TimeoutError, retryAfter, ApiError } from "./errors.js";
 import { ERROR_CLASSES } from "./generated/errors.js";
-import { KEYED_FILTERS } from "./generated/filters.js";
+import { KEYED_FILTERS } from "./generated/tables.js";
 import type { ErrorResponse, ExportLine } from "./generated/types.js";
 import { type ApiResponse, ReceivedResponse } from "./response.js";
 import { VERSION } from "./version.js";

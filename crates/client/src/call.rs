@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::generated::filters::KEYED_FILTERS;
+use crate::generated::tables::KEYED_FILTERS;
 use crate::generated::types::{CsvReport, DryRun};
 use crate::request::{Core, Options, Spec, header_setters, limit_setters};
 use crate::response::ApiResponse;

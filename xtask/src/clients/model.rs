@@ -13,6 +13,8 @@ pub(super) struct Api {
     pub(super) queries: Vec<NamedType>,
     /// Filters of all operations whose parameters name a key of a map, such as `filter[metadata.team]`.
     pub(super) keyed_filters: BTreeSet<String>,
+    /// Types of exported rows, each after the prefix of its ids. A prefix of several types is left out.
+    pub(super) row_types: Vec<(String, String)>,
     pub(super) resources: Vec<Resource>,
     /// Operations that are methods of the client itself instead of a resource.
     pub(super) root: Vec<Operation>,

@@ -26,7 +26,7 @@ import httpx2
 from ._response import ResponseInfo, last_response
 from ._errors import ApiConnectionError, ApiError, ApiTimeoutError, CandorError, NotModifiedError, envelope
 from ._generated.errors import ERROR_CLASSES
-from ._generated.filters import KEYED_FILTERS
+from ._generated.tables import KEYED_FILTERS
 from ._version import VERSION
 
 RETRIED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})

@@ -2,8 +2,7 @@
 
 pub(crate) mod basic_types;
 #[cfg(feature = "operations")]
-pub(crate) mod filters;
-#[cfg(feature = "operations")]
 pub(crate) mod resources;
+pub(crate) mod tables;
 #[cfg(feature = "operations")]
 pub(crate) mod types;
