@@ -55,7 +55,6 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Assignment,
             name: "AssignmentEvent",
-            types: "AssignmentEventType",
             data: &ASSIGNMENT,
             about: "An event about an assignment.",
         }]);

@@ -50,7 +50,6 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "Tags of obse
     .events(&[EventFamily {
         carried: EventData::Attribute,
         name: "AttributeEvent",
-        types: "AttributeEventType",
         data: &ATTRIBUTE,
         about: "An event about an attribute.",
     }]);

@@ -80,7 +80,6 @@ pub(crate) const OF_EMPLOYEES: RouteGroup = RouteGroup::under_tag("Objectives", 
     .events(&[EventFamily {
         carried: EventData::CheckedObjective,
         name: "ObjectiveCheckedInEvent",
-        types: "ObjectiveCheckedInEventType",
         data: &CHECKED_IN,
         about: "A check-in was added to an objective.",
     }]);

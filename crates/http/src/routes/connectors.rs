@@ -75,7 +75,6 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Organization", ROUTE
     .events(&[EventFamily {
         carried: EventData::Connector,
         name: "ConnectorEvent",
-        types: "ConnectorEventType",
         data: &CONNECTOR,
         about: "An event about a connector.",
     }]);

@@ -77,14 +77,12 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Conversations", "Messages 
         EventFamily {
             carried: EventData::Conversation,
             name: "ConversationEvent",
-            types: "ConversationEventType",
             data: &CONVERSATION,
             about: "An event about a conversation.",
         },
         EventFamily {
             carried: EventData::Message,
             name: "MessageEvent",
-            types: "MessageEventType",
             data: &MESSAGE,
             about: "A message was added to a conversation.",
         },

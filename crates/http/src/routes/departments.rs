@@ -49,7 +49,6 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Departments", "Departments
     .events(&[EventFamily {
         carried: EventData::Department,
         name: "DepartmentEvent",
-        types: "DepartmentEventType",
         data: &DEPARTMENT,
         about: "An event about a department.",
     }]);

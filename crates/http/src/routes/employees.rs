@@ -102,7 +102,6 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Employees", "The people of
     .events(&[EventFamily {
         carried: EventData::Employee,
         name: "EmployeeEvent",
-        types: "EmployeeEventType",
         data: &EMPLOYEE,
         about: "An employee was created or changed.",
     }]);

@@ -47,7 +47,6 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Erasure,
             name: "ErasureEvent",
-            types: "ErasureEventType",
             data: &ERASURE,
             about: "An erasure was completed.",
         }]);

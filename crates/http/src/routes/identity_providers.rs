@@ -81,7 +81,6 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Organization", ROUTE
     .events(&[EventFamily {
         carried: EventData::IdentityProvider,
         name: "IdentityProviderEvent",
-        types: "IdentityProviderEventType",
         data: &PROVIDER,
         about: "An event about an identity provider.",
     }]);

@@ -48,7 +48,6 @@ pub(crate) const GROUP: RouteGroup =
     RouteGroup::under_tag("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words).events(&[EventFamily {
         carried: EventData::Invitation,
         name: "InvitationEvent",
-        types: "InvitationEventType",
         data: &INVITATION,
         about: "An event about an invitation.",
     }]);

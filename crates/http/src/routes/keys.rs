@@ -64,7 +64,6 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Access", "API keys of the 
     .events(&[EventFamily {
         carried: EventData::ApiKey,
         name: "ApiKeyEvent",
-        types: "ApiKeyEventType",
         data: &API_KEY,
         about: "An API key, or the secret that a rotation has replaced, expires soon.",
     }]);

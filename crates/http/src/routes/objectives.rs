@@ -215,7 +215,6 @@ pub(crate) const EMPLOYEES: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Objective,
             name: "ObjectiveEvent",
-            types: "ObjectiveEventType",
             data: &OBJECTIVE,
             about: "An objective was created or changed.",
         }]);

@@ -76,7 +76,6 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Observation,
             name: "ObservationEvent",
-            types: "ObservationEventType",
             data: &OBSERVATION,
             about: "An observation was created or changed.",
         }]);

@@ -57,7 +57,6 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Organization,
             name: "OrganizationEvent",
-            types: "OrganizationEventType",
             data: &ORGANIZATION,
             about: "An event about the organization.",
         }]);

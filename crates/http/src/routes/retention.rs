@@ -49,14 +49,12 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
     EventFamily {
         carried: EventData::RetentionRun,
         name: "RetentionCompletedEvent",
-        types: "RetentionCompletedEventType",
         data: &RUN,
         about: "A retention run that removed data was completed.",
     },
     EventFamily {
         carried: EventData::RemovedIds,
         name: "RetentionRemovedEvent",
-        types: "RetentionRemovedEventType",
         data: &REMOVAL,
         about: "A retention run removed archived resources.",
     },

@@ -102,7 +102,6 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Summary,
             name: "SummaryEvent",
-            types: "SummaryEventType",
             data: &SUMMARY,
             about: "A summary was created or changed.",
         }]);

@@ -116,14 +116,12 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
     EventFamily {
         carried: EventData::TestMessage,
         name: "TestEvent",
-        types: "TestEventType",
         data: &TEST_MESSAGE,
         about: "A test of a receiver.",
     },
     EventFamily {
         carried: EventData::Webhook,
         name: "WebhookEvent",
-        types: "WebhookEventType",
         data: &WEBHOOK,
         about: "A change of a webhook subscription. Its `url` ends with the host, because the rest may be a \
                         secret. The subscription itself does not get the event.",
