@@ -9,13 +9,12 @@ use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::fields::{Fields, string_enum};
 use crate::id::{OrganizationId, OrganizationKind};
-use crate::json::Object;
 use crate::people::{MAX_KEY_CHARS, MAX_VISIBLE_FIELDS};
 use crate::problem::ValidationErrors;
 use crate::retention::{Retention, RetentionPatch, RuleStarts};
 use crate::rule::{self, Field, Line, List, Nested, OneOf, Text};
 use crate::time::Timestamp;
-use crate::update::Update;
+use crate::update::{Update, parse_update};
 
 /// Length of the longest name of an organization, in characters.
 pub const NAME_CHARS: usize = 120;
@@ -116,13 +115,9 @@ impl Patch {
         caller.require(Permission::EmployeesErase)?;
         caller.require_admin(AdminContext::Organization)
     }
-
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[&["id", "created_at", "updated_at"]], Self::read)
-    }
 }
+
+parse_update!(Patch, [&["id", "created_at", "updated_at"]]);
 
 impl Update<Patch> {
     /// Checks the update against the stored organization.

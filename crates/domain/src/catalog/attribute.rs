@@ -8,9 +8,8 @@ use super::{must_be_active, must_be_archived, must_be_free};
 use crate::content::{content, or, required};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::fields::{Fields, string_enum};
+use crate::fields::string_enum;
 use crate::id::{AttributeId, AttributeKind};
-use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
@@ -18,7 +17,7 @@ use crate::refusal::DomainError;
 use crate::rule;
 use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;
-use crate::update::Update;
+use crate::update::{Update, parse_new, parse_update};
 
 /// Maximum length of a name or a category, in characters.
 pub const NAME_CHARS: usize = 80;
@@ -120,23 +119,9 @@ impl Sortable for Attribute {
     ];
 }
 
-impl Draft {
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
-}
+parse_new!(Draft, READ_ONLY);
 
-impl Patch {
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY], Self::read)
-    }
-}
+parse_update!(Patch, [READ_ONLY]);
 
 impl Update<Patch> {
     /// Checks the update against the stored attribute. If the attribute is archived, the fields of the update are

@@ -18,12 +18,11 @@ use crate::decision::{Decision, Resource};
 use crate::event::EventType;
 use crate::fields::{Fields, string_enum};
 use crate::id::{EmployeeId, ErasureId, ErasureKind, KeyId, RetentionRunId};
-use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::rule::{self, Field, Text};
 use crate::time::Timestamp;
+use crate::update::parse_new;
 
 /// Length of the longest reason, in characters.
 const REASON_CHARS: usize = 2000;
@@ -157,15 +156,9 @@ impl ErasureDraft {
     pub fn read(fields: &mut Fields) -> Option<Self> {
         Some(Self { reason: fields.optional(&REASON) })
     }
-
-    /// Reads the body.
-    ///
-    /// # Errors
-    /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, &[], Self::read)
-    }
 }
+
+parse_new!(ErasureDraft, &[]);
 
 /// Conditions of the list of erasures: there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

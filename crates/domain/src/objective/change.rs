@@ -18,7 +18,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, OneOf, ReferenceRule};
 use crate::time::{Date, Timestamp};
-use crate::update::Update;
+use crate::update::{Update, parse_update};
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[
@@ -171,18 +171,14 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
-    }
-
     /// Returns the number of new key results.
     #[must_use]
     pub fn new_key_results(&self) -> usize {
         self.key_results.as_deref().map_or(0, key_result_body::count_new)
     }
 }
+
+parse_update!(Patch, [READ_ONLY, IMMUTABLE]);
 
 externally_identified!(Objective, Draft, Patch);
 

@@ -11,13 +11,14 @@ use crate::decimal::{self, Decimal};
 use crate::decision::{Decision, Resource};
 use crate::fields::{Fields, Reference, StringEnum, string_enum};
 use crate::id::{CheckInId, CheckInKind, EmployeeId, EmployeeKind, KeyResultId, KeyResultKind, ObjectiveId};
-use crate::json::{Object, Value};
+use crate::json::Value;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, OneOf, ReferenceRule, Shape, Text, Whole};
 use crate::time::Timestamp;
+use crate::update::parse_new;
 
 const READ_ONLY: &[&str] = &["id", "objective_id", "owner_id", "created_at"];
 const KEY_RESULTS: &str = "key_results";
@@ -188,14 +189,6 @@ impl CheckInDraft {
         Some(Self { author, progress, confidence, note, measurements })
     }
 
-    /// Reads the body of a check-in.
-    ///
-    /// # Errors
-    /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
-
     /// Returns the draft with its author resolved: a bound key writes as its person (decision B5).
     ///
     /// # Errors
@@ -211,6 +204,8 @@ impl CheckInDraft {
         self.author.as_ref()?.as_ref()
     }
 }
+
+parse_new!(CheckInDraft, READ_ONLY);
 
 impl Measurement {
     /// Returns the value for a key result.

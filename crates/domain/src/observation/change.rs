@@ -16,7 +16,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, List, ReferenceRule};
 use crate::time::{Date, Timestamp};
-use crate::update::Update;
+use crate::update::{Update, parse_update};
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
@@ -139,13 +139,9 @@ impl Patch {
             metadata: keyed::read_patch::<Metadata>(fields),
         }
     }
-
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
-    }
 }
+
+parse_update!(Patch, [READ_ONLY, IMMUTABLE]);
 
 externally_identified!(Observation, Draft, Patch);
 
