@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use candor_domain::access::{Permission, Tenant};
+use candor_domain::access::Tenant;
 use candor_domain::decision::Resource;
 use candor_domain::page::{Page, Position, Sort, Sortable, cursor};
 use candor_domain::params::ListRequest;
@@ -263,17 +263,4 @@ impl<'a, T: Sortable> Envelope<'a, T> {
 pub(crate) fn place<T: Sortable>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<Position, Error> {
     let key = entry.key(sort.by).ok_or_else(|| Error::Bug(format!("a list without an order by {:?}", sort.by)))?;
     Ok(Position { key, id })
-}
-
-/// Requires `scope` if the request expands `path` (decision A12).
-///
-/// # Errors
-/// [`Error::Refused`] naming the scope.
-pub fn may_expand<E: PartialEq>(
-    context: &RequestContext,
-    expand: &[E],
-    path: &E,
-    scope: Permission,
-) -> Result<(), Error> {
-    if expand.contains(path) { Ok(context.caller.require(scope)?) } else { Ok(()) }
 }
