@@ -22,9 +22,9 @@ use candor_port_storage::store::{
 use candor_port_storage::{ChangeSet, CommitError, Committed};
 use candor_port_storage::{Storage, StorageError, StoredReplay};
 use candor_tables::counts::{CountedGroups, GroupKey};
-use candor_tables::flat::{Column, SqlValue};
+use candor_tables::flat::SqlValue;
 use candor_tables::listing::Listing;
-use candor_tables::read::{AnyStored, RowKind};
+use candor_tables::read::{AnyStored, Lookup};
 
 mod erasing;
 mod provisioning;
@@ -182,23 +182,15 @@ use faulty;
 
 faulty! {
     Rows {
-        Get: any_row(tenant: Tenant, kind: RowKind, by: Column, value: SqlValue) -> Read<Option<AnyStored>>;
-        Batch: any_rows(
-            tenant: Tenant, kind: RowKind, by: Column, values: Vec<SqlValue>
-        ) -> Read<Vec<AnyStored>>;
-        Batch: any_newest(
-            tenant: Tenant, kind: RowKind, by: Column, values: Vec<SqlValue>
-        ) -> Read<Vec<AnyStored>>;
+        Get: any_row(tenant: Tenant, by: Lookup, value: SqlValue) -> Read<Option<AnyStored>>;
+        Batch: any_rows(tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>>;
+        Batch: any_newest(tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>>;
         List: any_page(tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>>;
         List: any_counts(
             tenant: Tenant, lists: &[Listing], keys: &[GroupKey], most: usize
         ) -> Read<CountedGroups>;
-        Get: any_row_of_any_tenant(
-            kind: RowKind, by: Column, value: SqlValue
-        ) -> Read<Option<(Tenant, AnyStored)>>;
-        Batch: any_due(
-            kind: RowKind, by: Column, until: SqlValue, most: u16
-        ) -> Read<Vec<(Tenant, AnyStored)>>;
+        Get: any_row_of_any_tenant(by: Lookup, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>>;
+        Batch: any_due(by: Lookup, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>>;
     }
 }
 
