@@ -10,11 +10,10 @@ use crate::event::EventType;
 use crate::fields::{Fields, string_enum};
 use crate::id::{OrganizationId, OrganizationKind};
 use crate::people::{MAX_KEY_CHARS, MAX_VISIBLE_FIELDS};
-use crate::problem::ValidationErrors;
 use crate::retention::{Retention, RetentionPatch, RuleStarts};
 use crate::rule::{self, Field, Line, List, Nested, OneOf, Text};
 use crate::time::Timestamp;
-use crate::update::{Update, parse_update};
+use crate::update::parse_update;
 
 /// Length of the longest name of an organization, in characters.
 pub const NAME_CHARS: usize = 120;
@@ -119,16 +118,6 @@ impl Patch {
 
 parse_update!(Patch, [&["id", "created_at", "updated_at"]]);
 
-impl Update<Patch> {
-    /// Checks the update against the stored organization.
-    ///
-    /// # Errors
-    /// One problem for each wrong or immutable field.
-    pub fn resolve_with(&self, stored: &Organization) -> Result<Patch, ValidationErrors> {
-        self.finish(stored)
-    }
-}
-
 impl Organization {
     /// Creates an organization in which reviews of objectives and summaries are optional, nothing is removed, and no
     /// custom field is visible to every key.
@@ -202,7 +191,7 @@ mod tests {
 
     fn patch(body: &str) -> Result<Patch, Vec<(String, Code)>> {
         let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
-        Patch::parse(body).resolve_with(&organization()).map_err(|problems| {
+        Patch::parse(body).finish(&organization()).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         })
     }

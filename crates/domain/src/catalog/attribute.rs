@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{must_be_active, must_be_archived, must_be_free};
+use super::must_be_free;
 use crate::content::{content, or, required};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
@@ -13,7 +13,7 @@ use crate::id::{AttributeId, AttributeKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active, must_be_archived};
 use crate::rule;
 use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;

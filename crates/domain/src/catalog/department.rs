@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{must_be_active, must_be_archived, must_be_free};
+use super::must_be_free;
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::fields::Fields;
@@ -12,7 +12,7 @@ use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active, must_be_archived};
 use crate::rule::{self, Field, Line};
 use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;

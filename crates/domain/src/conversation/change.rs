@@ -11,7 +11,7 @@ use crate::event::EventType;
 use crate::fields::{Fields, Reference};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind};
 use crate::problem::ValidationErrors;
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active};
 use crate::rule::{self, Field, List, Nested, ReferenceRule};
 use crate::time::Timestamp;
 use crate::update::{Update, parse_new, parse_update};
@@ -143,7 +143,7 @@ impl Conversation {
         found: &References,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
-        self.must_be_in_use("update")?;
+        must_be_active(self.archived_at, "update")?;
         let mut state = self.clone();
         if let Some(participants) = &patch.participants {
             let mut problems = ValidationErrors::none();

@@ -19,7 +19,7 @@ use crate::content::{content, required};
 use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::id::{ConversationId, ConversationKind, EmployeeId};
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active};
 use crate::rule;
 use crate::time::Timestamp;
 use crate::visibility::LinkedId;
@@ -94,18 +94,10 @@ impl Conversation {
     /// # Errors
     /// [`DomainError::Conflict`] if the conversation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
-        self.must_be_in_use("archive")?;
+        must_be_active(self.archived_at, "archive")?;
         let archived_at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
         Ok(Decision::for_change(self, state, "conversation.archive", vec![EventType::ConversationArchived]))
-    }
-
-    fn must_be_in_use(&self, attempted: &str) -> Result<(), DomainError> {
-        if self.archived_at.is_none() {
-            Ok(())
-        } else {
-            Err(DomainError::transition("archived_at", self.archived_at, attempted))
-        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::json::Object;
 use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
 use crate::people::Status;
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active};
 use crate::rule::{self, Checked, Field, List, ReferenceRule};
 use crate::time::{Date, Timestamp};
 use crate::update::{Update, parse_update};
@@ -214,7 +214,7 @@ impl Observation {
         found: &References,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
-        self.must_be_active("update")?;
+        must_be_active(self.archived_at, "update")?;
         let mut state = self.clone();
         if let Some(attribute_list) = &patch.attributes {
             let mut problems = ValidationErrors::none();

@@ -20,7 +20,7 @@ use crate::external_id;
 use crate::fields::string_enum;
 use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
 use crate::keyed::Metadata;
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active, must_be_archived};
 use crate::rule;
 use crate::time::{Date, Timestamp};
 
@@ -125,7 +125,7 @@ impl Observation {
     /// # Errors
     /// [`DomainError::Conflict`] if the observation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
-        self.must_be_active("archive")?;
+        must_be_active(self.archived_at, "archive")?;
         let archived_at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
         Ok(Decision::for_change(self, state, "observation.archive", vec![EventType::ObservationArchived]))
@@ -136,19 +136,9 @@ impl Observation {
     /// # Errors
     /// [`DomainError::Conflict`] if the observation is not archived.
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
-        if self.archived_at.is_none() {
-            return Err(DomainError::transition("archived_at", self.archived_at, "restore"));
-        }
+        must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Ok(Decision::for_change(self, state, "observation.restore", vec![EventType::ObservationRestored]))
-    }
-
-    fn must_be_active(&self, attempted: &str) -> Result<(), DomainError> {
-        if self.archived_at.is_none() {
-            Ok(())
-        } else {
-            Err(DomainError::transition("archived_at", self.archived_at, attempted))
-        }
     }
 }
 

@@ -321,7 +321,7 @@ fn organization_sent_back_changes_nothing() {
         ..plain.clone()
     };
     for organization in [plain, set] {
-        let patch = organization::Patch::parse(response_body(&organization)).resolve_with(&organization).unwrap();
+        let patch = organization::Patch::parse(response_body(&organization)).finish(&organization).unwrap();
         assert_eq!(organization.update(&patch, LATER), None, "{organization:?}");
     }
 }
