@@ -196,13 +196,5 @@ pub async fn deliveries(
     let listing = rows::deliveries::list(id, &request.filter, request.sort, &request.page);
     let listing = rows::deliveries::hide_types(listing, &context.caller.types_hidden_in_log());
     let page = services.store.page(tenant, listing).await?;
-    list::page_by(
-        services,
-        context,
-        &request,
-        page,
-        |entry| entry.id.to_bytes(),
-        |entry, out| list::write(out, entry),
-    )
-    .await
+    list::page(services, context, &request, page, |entry, out| list::write(out, entry)).await
 }
