@@ -65,12 +65,7 @@ pub enum Status {
 string_enum!(Status, "IdentityProviderStatus");
 
 content! {
-    /// The members of a creation that can be validated without other data.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members of an update that can be validated without other data. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// An OpenID Connect provider of an organization. The service issues no tokens and stores no passwords.

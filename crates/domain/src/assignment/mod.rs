@@ -54,8 +54,6 @@ impl StatusWord for Status {
 }
 
 content! {
-    /// The members that a creation takes from the body as they are.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
     /// A request for feedback about one person.

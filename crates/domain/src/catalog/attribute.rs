@@ -40,12 +40,7 @@ pub enum Tone {
 string_enum!(Tone, "AttributeTone");
 
 content! {
-    /// The body of a creation, validated by itself.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Draft;
-
-    /// The body of an update, validated by itself. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Patch;
 
     /// A tag of observations.

@@ -32,12 +32,7 @@ pub const MIN_PARTICIPANTS: usize = 2;
 pub const MAX_PARTICIPANTS: usize = 20;
 
 content! {
-    /// The members that a creation takes from the body as they are.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// A conversation, without its messages.

@@ -100,12 +100,7 @@ pub struct ReviewedContent {
 }
 
 content! {
-    /// The members that a creation takes from the body as they are.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// A goal of a person, a team or the organization.

@@ -56,12 +56,7 @@ pub enum Visibility {
 string_enum!(Visibility, "ObservationVisibility");
 
 content! {
-    /// The members of a creation that can be validated without other data.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members of an update that can be validated without other data. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// A piece of feedback about one person.
