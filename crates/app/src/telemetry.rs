@@ -244,13 +244,13 @@ pub(crate) fn metrics_text(handle: PrometheusHandle, services: Arc<Services>) ->
     process_metrics::describe();
     Arc::new(move || {
         process_metrics::collect();
-        let sizes = tenant_metrics::render_sizes(&services.tenant_sizes.largest());
+        let sizes = tenant_metrics::render_sizes(&services.tenant_sizes.largest(), help);
         format!("{}{}{sizes}", handle.render(), process_metrics::processor_time())
     })
 }
 
 /// Returns the description of a metric.
-pub(crate) fn help(name: &str) -> &'static str {
+fn help(name: &str) -> &'static str {
     METRICS.iter().find(|metric| metric.1 == name).map_or("", |metric| metric.2)
 }
 

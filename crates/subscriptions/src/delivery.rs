@@ -16,37 +16,6 @@ use super::{NextStep, Status};
 /// Retention of the delivery log, in days (§6.4, §8).
 pub const LOG_DAYS: i64 = 30;
 
-/// The outcome of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AttemptOutcome {
-    /// The receiver responded with 2xx in time.
-    Acknowledged,
-    /// The attempt failed for this reason.
-    Failed(FailureReason),
-}
-
-impl AttemptOutcome {
-    /// Returns the outcome of a response in time (§6.3): any 2xx acknowledges.
-    #[must_use]
-    pub const fn from_status(status: u16) -> Self {
-        match status {
-            200..=299 => Self::Acknowledged,
-            300..=399 => Self::Failed(FailureReason::Redirect),
-            410 => Self::Failed(FailureReason::Gone),
-            _ => Self::Failed(FailureReason::Status),
-        }
-    }
-
-    /// Returns the status of a test delivery in the log; a test is attempted once (decision F7).
-    #[must_use]
-    pub const fn test_status(self) -> Status {
-        match self {
-            Self::Acknowledged => Status::Success,
-            Self::Failed(_) => Status::Failed,
-        }
-    }
-}
-
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
 #[schemars(with = "Entry<'static>")]
@@ -255,22 +224,6 @@ mod tests {
         assert_eq!(figures_after(NextStep::Success), (Status::Success, None, Some(time)));
         assert_eq!(figures_after(NextStep::Retry { at: time }), (Status::Failed, Some(time), None));
         assert_eq!(figures_after(NextStep::Dropped), (Status::Dropped, None, None));
-    }
-
-    #[test]
-    fn only_a_2xx_status_acknowledges() {
-        for status in 0..=999 {
-            let outcome = AttemptOutcome::from_status(status);
-            let expected_outcome = match status / 100 {
-                2 => AttemptOutcome::Acknowledged,
-                4 if status == 410 => AttemptOutcome::Failed(FailureReason::Gone),
-                3 => AttemptOutcome::Failed(FailureReason::Redirect),
-                _ => AttemptOutcome::Failed(FailureReason::Status),
-            };
-            assert_eq!(outcome, expected_outcome, "{status}");
-            let test = if status / 100 == 2 { Status::Success } else { Status::Failed };
-            assert_eq!(outcome.test_status(), test, "{status}");
-        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod failure_detail;
 mod filter;
 mod headers;
 mod job;
+mod outcome;
 mod payload;
 mod ping;
 mod redelivery;
@@ -45,18 +46,19 @@ pub use custom_headers::{
     CustomHeaders, HEADER_NAME_CHARS, HEADER_VALUE_CHARS, HeaderChange, HeaderPatch, MAX_HEADERS, SealedHeader,
     SealedHeaderPatch, mask_value,
 };
-pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, LOG_DAYS};
+pub use delivery::{Delivery, DeliveryFilter, LOG_DAYS};
 pub use disabling::DisableReason;
 pub use failing::FAILING_AFTER_ATTEMPTS;
 pub use failure_detail::{DETAIL_CHARS, redirect_target};
 pub use filter::{DepartmentFact, EventFacts, EventFilter, MAX_FILTER_IDS};
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
+pub use outcome::{AttemptOutcome, NextStep};
 pub use payload::{PayloadForm, thin_body};
 pub use ping::{PING_MESSAGE, Ping, ping};
 pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
 pub use retry_after::RequestedPause;
-pub use schedule::{MAX_RETRIES, NextStep, ResumedRetry, Schedule, ScheduleError};
+pub use schedule::{MAX_RETRIES, ResumedRetry, Schedule, ScheduleError};
 pub use stats::{AttemptCount, DeliveryStats, HourStats, LogFigures, MAX_QUEUED_COUNT, ReasonCount};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};
