@@ -1,21 +1,10 @@
 // Changes: the feed of events as rows to store and rows to remove.
 
+import { ROW_TYPES } from "./generated/tables.js";
 import type { ErasedEvent, ExportRow, ExportRowType, FeedEvent, ThinEvent } from "./generated/types.js";
 
 /** Text that replaces what an erased person wrote, and the titles of conversations about erased data. */
 const ERASED = "[erased]";
-/** Types of exported rows by the prefix of their ids. The type of an objective follows from its scope. */
-const ROW_TYPES: Readonly<Record<string, ExportRowType>> = {
-  emp: "employee",
-  obs: "observation",
-  chk: "check_in",
-  sum: "summary",
-  cnv: "conversation",
-  msg: "message",
-  asg: "assignment",
-  dep: "department",
-  attr: "attribute",
-};
 
 /** A resource as a row of an export has it. */
 export type RowData = ExportRow["data"];

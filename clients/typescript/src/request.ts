@@ -3,6 +3,7 @@
 
 import { CandorError, ConnectionError, NotModifiedError, TimeoutError, retryAfter, ApiError } from "./errors.js";
 import { ERROR_CLASSES } from "./generated/errors.js";
+import { KEYED_FILTERS } from "./generated/tables.js";
 import type { ErrorResponse, ExportLine } from "./generated/types.js";
 import { type ApiResponse, ReceivedResponse } from "./response.js";
 import { VERSION } from "./version.js";
@@ -321,9 +322,6 @@ function refusal(answer: ReceivedResponse<unknown>, data: unknown): ApiError {
   const Class = (Object.hasOwn(ERROR_CLASSES, code) ? ERROR_CLASSES[code] : undefined) ?? ApiError;
   return new Class(answer, body);
 }
-
-/** Filters whose parameters name a key of a map, such as `filter[metadata.team]`. */
-const KEYED_FILTERS: ReadonlySet<string> = new Set(["custom_fields", "metadata"]);
 
 /** Returns the query of a request: `filter[name]` for each member of `filter`, a repeated name for several values. */
 function queryString(spec: Spec): string {

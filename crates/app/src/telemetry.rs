@@ -38,175 +38,126 @@ enum MetricType {
     Histogram,
 }
 
+use MetricType::{Counter, Gauge, Histogram};
+
 /// All metrics with their help texts.
 const METRICS: [(MetricType, &str, &str); 55] = [
-    (MetricType::Gauge, BUILD, "Always 1; the label contains the version."),
+    (Gauge, BUILD, "Always 1; the label contains the version."),
     (
-        MetricType::Counter,
+        Counter,
         "candor_log_lines_dropped_total",
         "Log lines that were dropped because standard error was not read.",
     ),
+    (Counter, "candor_http_requests_total", "Number of requests, by method, route pattern and status."),
+    (Histogram, "candor_http_request_duration_seconds", "Duration of requests, from the head to the response."),
+    (Gauge, "candor_http_requests_in_flight", "Requests in progress."),
+    (Counter, "candor_http_connections_refused_total", "Connections refused because the client had too many."),
     (
-        MetricType::Counter,
-        "candor_http_requests_total",
-        "Number of requests, by method, route pattern and status.",
-    ),
-    (
-        MetricType::Histogram,
-        "candor_http_request_duration_seconds",
-        "Duration of requests, from the head to the \
-         response.",
-    ),
-    (MetricType::Gauge, "candor_http_requests_in_flight", "Requests in progress."),
-    (
-        MetricType::Counter,
-        "candor_http_connections_refused_total",
-        "Connections refused because the client had too \
-         many.",
-    ),
-    (
-        MetricType::Counter,
+        Counter,
         "candor_http_connections_not_reading_total",
         "Connections closed because the client did not read its responses.",
     ),
-    (MetricType::Gauge, "candor_http_answer_bytes_in_flight", "Unread bytes of large responses."),
+    (Gauge, "candor_http_answer_bytes_in_flight", "Unread bytes of large responses."),
     (
-        MetricType::Gauge,
+        Gauge,
         "candor_http_body_bytes_in_flight",
         "Bytes of large request bodies whose requests are not decided yet.",
     ),
     (
-        MetricType::Counter,
+        Counter,
         "candor_http_answers_refused_total",
         "Requests rejected because the API key had too many unread bytes of responses.",
     ),
     (
-        MetricType::Counter,
+        Counter,
         "candor_http_bodies_refused_total",
         "Requests rejected because the API key had too many bytes of unfinished bodies.",
     ),
-    (MetricType::Gauge, "candor_exports_running", "Exports that are being sent."),
-    (MetricType::Counter, "candor_export_rows_total", "Rows that exports have read from the store."),
-    (MetricType::Counter, "candor_exports_total", "Ended exports, by outcome."),
+    (Gauge, "candor_exports_running", "Exports that are being sent."),
+    (Counter, "candor_export_rows_total", "Rows that exports have read from the store."),
+    (Counter, "candor_exports_total", "Ended exports, by outcome."),
     (
-        MetricType::Counter,
+        Counter,
         "candor_forwarded_header_unreadable_total",
         "Requests with an unreadable X-Forwarded-For from a trusted proxy.",
     ),
+    (Counter, "candor_rate_limit_refusals_total", "Requests rejected because a quota was used up, by quota."),
+    (Gauge, "candor_rate_limit_store_up", "1 if the server of the shared quotas responds."),
     (
-        MetricType::Counter,
-        "candor_rate_limit_refusals_total",
-        "Requests rejected because a quota was used up, by \
-         quota.",
-    ),
-    (MetricType::Gauge, "candor_rate_limit_store_up", "1 if the server of the shared quotas responds."),
-    (
-        MetricType::Counter,
+        Counter,
         "candor_rate_limit_store_failures_total",
         "Requests for which the server of the shared quotas did not respond.",
     ),
-    (MetricType::Histogram, "candor_store_commit_seconds", "Time to save a change, including waiting."),
-    (MetricType::Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
+    (Histogram, "candor_store_commit_seconds", "Time to save a change, including waiting."),
+    (Gauge, "candor_store_queue_length", "Changes that wait for the writer of the embedded database."),
     (
-        MetricType::Counter,
+        Counter,
         "candor_store_groups_total",
         "Transactions of the embedded database, each with one or more changes.",
     ),
+    (Counter, "candor_store_grouped_changes_total", "Changes saved in transactions of the embedded database."),
+    (Gauge, "candor_search_backlog_tables", "Tables of a data set with rows that the search index lacks."),
+    (Counter, "candor_search_indexed_rows_total", "Rows added to the search index."),
+    (Gauge, "candor_tenant_rows", "Rows of an organization: resources, events and audit entries."),
+    (Gauge, "candor_tenant_bytes", "Estimated bytes of the rows of an organization, without indexes."),
+    (Gauge, "candor_store_pool_size", "Size of the database connection pool."),
+    (Gauge, "candor_store_pool_in_use", "Database connections of the pool in use."),
+    (Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the database pool."),
+    (Gauge, "candor_store_node_up", "1 if the cluster node accepts connections and responds."),
+    (Gauge, "candor_store_replica_up", "1 if the replica can be read."),
     (
-        MetricType::Counter,
-        "candor_store_grouped_changes_total",
-        "Changes saved in transactions of the embedded database.",
-    ),
-    (
-        MetricType::Gauge,
-        "candor_search_backlog_tables",
-        "Tables of a data set with rows that the search index lacks.",
-    ),
-    (MetricType::Counter, "candor_search_indexed_rows_total", "Rows added to the search index."),
-    (MetricType::Gauge, "candor_tenant_rows", "Rows of an organization: resources, events and audit entries."),
-    (MetricType::Gauge, "candor_tenant_bytes", "Estimated bytes of the rows of an organization, without indexes."),
-    (MetricType::Gauge, "candor_store_pool_size", "Size of the database connection pool."),
-    (MetricType::Gauge, "candor_store_pool_in_use", "Database connections of the pool in use."),
-    (MetricType::Gauge, "candor_store_pool_waiting", "Changes that wait for a connection of the database pool."),
-    (MetricType::Gauge, "candor_store_node_up", "1 if the cluster node accepts connections and responds."),
-    (MetricType::Gauge, "candor_store_replica_up", "1 if the replica can be read."),
-    (
-        MetricType::Gauge,
+        Gauge,
         "candor_store_replica_lag_seconds",
         "Age of the newest change on the replica, 0 if it has replayed everything.",
     ),
-    (MetricType::Counter, "candor_store_replica_reads_total", "Reads that the replica served."),
+    (Counter, "candor_store_replica_reads_total", "Reads that the replica served."),
+    (Counter, "candor_store_replica_fallbacks_total", "Reads that the primary served instead of the replica."),
     (
-        MetricType::Counter,
-        "candor_store_replica_fallbacks_total",
-        "Reads that the primary served instead of the replica.",
-    ),
-    (
-        MetricType::Gauge,
+        Gauge,
         "candor_clock_difference_seconds",
         "Time by which the clock of this machine is ahead of the clock of the database.",
     ),
     (
-        MetricType::Counter,
+        Counter,
         "candor_retention_refusals_total",
         "Sweeps that deleted nothing because the clocks differed by more than an hour.",
     ),
-    (MetricType::Gauge, "candor_webhook_queue_due", "Due webhook deliveries that no worker has claimed."),
+    (Gauge, "candor_webhook_queue_due", "Due webhook deliveries that no worker has claimed."),
     (
-        MetricType::Gauge,
+        Gauge,
         "candor_webhook_queue_oldest_seconds",
         "Age of the oldest due webhook delivery that no worker has claimed.",
     ),
-    (MetricType::Counter, "candor_webhook_attempts_total", "Webhook delivery attempts, by result."),
-    (MetricType::Histogram, "candor_webhook_attempt_seconds", "Duration of a webhook delivery attempt."),
+    (Counter, "candor_webhook_attempts_total", "Webhook delivery attempts, by result."),
+    (Histogram, "candor_webhook_attempt_seconds", "Duration of a webhook delivery attempt."),
+    (Histogram, "candor_webhook_latency_seconds", "Time from an event to its first webhook delivery attempt."),
+    (Gauge, "candor_webhook_attempts_in_flight", "Webhook delivery attempts in progress."),
+    (Counter, "candor_webhook_unsent_total", "Webhook deliveries dropped without another attempt, by reason."),
+    (Counter, "candor_scim_brake_refusals_total", "Deactivations by identity providers that a brake refused."),
+    (Counter, "candor_scim_issues_total", "New issues of identity providers, by kind."),
     (
-        MetricType::Histogram,
-        "candor_webhook_latency_seconds",
-        "Time from an event to its first webhook delivery attempt.",
-    ),
-    (MetricType::Gauge, "candor_webhook_attempts_in_flight", "Webhook delivery attempts in progress."),
-    (
-        MetricType::Counter,
-        "candor_webhook_unsent_total",
-        "Webhook deliveries dropped without another attempt, by reason.",
-    ),
-    (
-        MetricType::Counter,
-        "candor_scim_brake_refusals_total",
-        "Deactivations by identity providers that a brake refused.",
-    ),
-    (MetricType::Counter, "candor_scim_issues_total", "New issues of identity providers, by kind."),
-    (
-        MetricType::Counter,
+        Counter,
         "candor_identity_token_refusals_total",
         "Bearer tokens of identity providers that were refused, by cause.",
     ),
+    (Counter, "candor_identity_key_fetches_total", "Fetches of the keys of identity providers, by outcome."),
     (
-        MetricType::Counter,
-        "candor_identity_key_fetches_total",
-        "Fetches of the keys of identity providers, by outcome.",
-    ),
-    (
-        MetricType::Counter,
+        Counter,
         "candor_webhook_leases_lost_total",
         "Webhook delivery attempts whose result came too late to be recorded.",
     ),
     (
-        MetricType::Counter,
+        Counter,
         "candor_webhook_leases_forgotten_total",
         "Webhook deliveries that waited too long in memory and will be claimed again.",
     ),
-    (MetricType::Gauge, "candor_mail_queue_due", "Due mails that no worker has claimed."),
+    (Gauge, "candor_mail_queue_due", "Due mails that no worker has claimed."),
+    (Gauge, "candor_mail_queue_oldest_seconds", "Age of the oldest due mail that no worker has claimed."),
+    (Counter, "candor_mail_attempts_total", "Attempts to send a mail, by result."),
+    (Histogram, "candor_mail_attempt_seconds", "Duration of an attempt to send a mail."),
+    (Gauge, "candor_mail_attempts_in_flight", "Attempts to send a mail in progress."),
     (
-        MetricType::Gauge,
-        "candor_mail_queue_oldest_seconds",
-        "Age of the oldest due mail that no worker has claimed.",
-    ),
-    (MetricType::Counter, "candor_mail_attempts_total", "Attempts to send a mail, by result."),
-    (MetricType::Histogram, "candor_mail_attempt_seconds", "Duration of an attempt to send a mail."),
-    (MetricType::Gauge, "candor_mail_attempts_in_flight", "Attempts to send a mail in progress."),
-    (
-        MetricType::Counter,
+        Counter,
         "candor_mail_leases_lost_total",
         "Attempts to send a mail whose result came too late to be recorded.",
     ),
@@ -277,9 +228,9 @@ pub(crate) fn start_metrics() -> Result<PrometheusHandle, CommandError> {
         builder.and_then(PrometheusBuilder::install_recorder).map_err(|error| defect(error.to_string()))?;
     for (shape, name, says) in METRICS {
         match shape {
-            MetricType::Counter => metrics::describe_counter!(name, says),
-            MetricType::Gauge => metrics::describe_gauge!(name, says),
-            MetricType::Histogram => metrics::describe_histogram!(name, says),
+            Counter => metrics::describe_counter!(name, says),
+            Gauge => metrics::describe_gauge!(name, says),
+            Histogram => metrics::describe_histogram!(name, says),
         }
     }
     metrics::counter!(log_queue::DROPPED).increment(0);
@@ -293,13 +244,13 @@ pub(crate) fn metrics_text(handle: PrometheusHandle, services: Arc<Services>) ->
     process_metrics::describe();
     Arc::new(move || {
         process_metrics::collect();
-        let sizes = tenant_metrics::render_sizes(&services.tenant_sizes.largest());
+        let sizes = tenant_metrics::render_sizes(&services.tenant_sizes.largest(), help);
         format!("{}{}{sizes}", handle.render(), process_metrics::processor_time())
     })
 }
 
 /// Returns the description of a metric.
-pub(crate) fn help(name: &str) -> &'static str {
+fn help(name: &str) -> &'static str {
     METRICS.iter().find(|metric| metric.1 == name).map_or("", |metric| metric.2)
 }
 

@@ -12,8 +12,6 @@ use candor_service::runtime::tenant_sizes::measure_all;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::telemetry;
-
 const ROWS: &str = "candor_tenant_rows";
 const BYTES: &str = "candor_tenant_bytes";
 /// Pause between two rounds. Capacity planning needs no newer sizes.
@@ -35,19 +33,24 @@ pub(crate) async fn measure_hourly(services: Arc<Services>, mut stop: watch::Rec
     }
 }
 
-/// Renders the sizes of organizations; empty before the first round.
-pub(crate) fn render_sizes(sizes: &[TenantSize]) -> String {
+/// Renders the sizes of organizations; empty before the first round. `help` returns the help text of a metric.
+pub(crate) fn render_sizes(sizes: &[TenantSize], help: fn(&str) -> &'static str) -> String {
     let mut text = String::new();
     if sizes.is_empty() {
         return text;
     }
-    render(&mut text, ROWS, sizes, |size| size.rows);
-    render(&mut text, BYTES, sizes, |size| size.bytes);
+    render(&mut text, (ROWS, help(ROWS)), sizes, |size| size.rows);
+    render(&mut text, (BYTES, help(BYTES)), sizes, |size| size.bytes);
     text
 }
 
-fn render(text: &mut String, name: &str, sizes: &[TenantSize], value: impl Fn(&TenantSize) -> u64) {
-    text.push_str(&format!("# HELP {name} {}\n# TYPE {name} gauge\n", telemetry::help(name)));
+fn render(
+    text: &mut String,
+    (name, help): (&str, &str),
+    sizes: &[TenantSize],
+    value: impl Fn(&TenantSize) -> u64,
+) {
+    text.push_str(&format!("# HELP {name} {help}\n# TYPE {name} gauge\n"));
     for size in sizes {
         text.push_str(&format!("{name}{{organization=\"{}\"}} {}\n", size.organization, value(size)));
     }
@@ -60,9 +63,9 @@ mod tests {
 
     #[test]
     fn tenant_sizes_are_rendered_with_the_organization_as_label() {
-        assert_eq!(render_sizes(&[]), "");
+        assert_eq!(render_sizes(&[], |_| ""), "");
         let organization = "org_01KJPWD6M24DF9HWRAYHFSFV52".parse().unwrap();
-        let text = render_sizes(&[TenantSize { organization, rows: 7, bytes: 900 }]);
+        let text = render_sizes(&[TenantSize { organization, rows: 7, bytes: 900 }], |_| "");
         let lines: Vec<_> = text.lines().filter(|line| !line.is_empty()).collect();
         assert_eq!(lines.len(), 6, "{text}");
         assert_eq!(

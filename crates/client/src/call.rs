@@ -5,7 +5,6 @@ use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
@@ -13,8 +12,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::error::Error;
+use crate::generated::tables::KEYED_FILTERS;
 use crate::generated::types::{CsvReport, DryRun};
-use crate::request::{Core, Options, Spec};
+use crate::request::{Core, Options, Spec, header_setters, limit_setters};
 use crate::response::ApiResponse;
 
 const CSV: &str = "text/csv";
@@ -38,19 +38,7 @@ impl<T, D> Call<T, D> {
         Self { core: Arc::clone(core), spec, options: Options::default(), data: PhantomData }
     }
 
-    /// Sets the idempotency key of a POST, by which the service recognizes a repeated request. Default: a new key
-    /// for each call.
-    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
-        self.options.idempotency_key = Some(key.into());
-        self
-    }
-
-    /// Adds a header to the request. Headers that the library sets itself, such as `Authorization`, cannot be
-    /// replaced.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.options.headers.push((name.into(), value.into()));
-        self
-    }
+    header_setters!();
 
     /// Sets the ETag of the version to change; the call fails if the resource has another version.
     pub fn if_match(mut self, etag: impl Into<String>) -> Self {
@@ -65,23 +53,7 @@ impl<T, D> Call<T, D> {
         self
     }
 
-    /// Sets the time limit of one attempt.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = Some(timeout);
-        self
-    }
-
-    /// Sets the maximum number of retries.
-    pub fn max_retries(mut self, retries: u32) -> Self {
-        self.options.max_retries = Some(retries);
-        self
-    }
-
-    /// Sets the longest time from the first attempt to the start of the last one.
-    pub fn max_wait(mut self, wait: Duration) -> Self {
-        self.options.max_wait = Some(wait);
-        self
-    }
+    limit_setters!();
 }
 
 impl<T> Call<T, DryRun> {
@@ -176,9 +148,6 @@ fn add_query(pairs: &mut Vec<(String, String)>, members: &Value, joined: &[&str]
         }
     }
 }
-
-/// Filters whose parameters name a key of a map, such as `filter[metadata.team]`.
-const KEYED_FILTERS: [&str; 2] = ["custom_fields", "metadata"];
 
 /// Adds a filter as parameters such as `filter[status]`, `filter[updated_at][gte]`, `filter[custom_fields.city]`.
 fn add_condition(pairs: &mut Vec<(String, String)>, name: &str, field: &str, condition: &Value) {

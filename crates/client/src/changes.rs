@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use crate::client::Candor;
 use crate::error::Error;
 use crate::feed::Position;
+use crate::generated::tables::ROW_TYPES;
 #[cfg(feature = "operations")]
 use crate::generated::types::ExportRow;
 use crate::request::{Core, Options, Spec};
@@ -24,18 +25,6 @@ const PAGE: &str = "100";
 const ERASED: &str = "[erased]";
 /// Type of the row of a check-in.
 const CHECK_IN: &str = "check_in";
-/// Types of exported rows by the prefix of their ids. The type of an objective follows from its scope.
-const ROW_TYPES: [(&str, &str); 9] = [
-    ("emp", "employee"),
-    ("obs", "observation"),
-    ("chk", CHECK_IN),
-    ("sum", "summary"),
-    ("cnv", "conversation"),
-    ("msg", "message"),
-    ("asg", "assignment"),
-    ("dep", "department"),
-    ("attr", "attribute"),
-];
 
 /// Start position of [`Candor::changes`].
 #[derive(Clone, Debug, Default)]

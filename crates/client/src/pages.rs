@@ -6,7 +6,6 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures_util::Stream;
 use futures_util::stream::{self, BoxStream, StreamExt};
@@ -14,7 +13,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
-use crate::request::{Core, Options, Spec};
+use crate::request::{Core, Options, Spec, limit_setters};
 use crate::response::ApiResponse;
 
 /// One page of a list.
@@ -44,23 +43,7 @@ impl<T> Pages<T> {
         Self { core: Arc::clone(core), spec, options: Options::default(), data: std::marker::PhantomData }
     }
 
-    /// Sets the time limit of one attempt.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = Some(timeout);
-        self
-    }
-
-    /// Sets the maximum number of retries of each page.
-    pub fn max_retries(mut self, retries: u32) -> Self {
-        self.options.max_retries = Some(retries);
-        self
-    }
-
-    /// Sets the longest time from the first attempt of a page to the start of its last attempt.
-    pub fn max_wait(mut self, wait: Duration) -> Self {
-        self.options.max_wait = Some(wait);
-        self
-    }
+    limit_setters!();
 
     /// Continues the list at a cursor, which replaces an earlier cursor and `since`.
     pub(crate) fn continue_at(mut self, cursor: &str) -> Self {

@@ -1,7 +1,6 @@
 //! Requests by method and path, for operations that this version of the library does not know.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use reqwest::Method;
@@ -9,7 +8,7 @@ use serde::Serialize;
 
 use crate::client::Candor;
 use crate::error::Error;
-use crate::request::{Core, Options, Spec};
+use crate::request::{Core, Options, Spec, header_setters, limit_setters};
 use crate::response::ApiResponse;
 
 impl Candor {
@@ -48,36 +47,9 @@ impl RawRequest {
         self
     }
 
-    /// Adds a header. Headers that the library sets itself, such as `Authorization`, cannot be replaced.
-    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.options.headers.push((name.into(), value.into()));
-        self
-    }
+    header_setters!();
 
-    /// Sets the idempotency key of a POST, by which the service recognizes a repeated request. Default: a new key
-    /// for each request.
-    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
-        self.options.idempotency_key = Some(key.into());
-        self
-    }
-
-    /// Sets the time limit of one attempt.
-    pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.options.timeout = Some(timeout);
-        self
-    }
-
-    /// Sets the maximum number of retries.
-    pub fn max_retries(mut self, retries: u32) -> Self {
-        self.options.max_retries = Some(retries);
-        self
-    }
-
-    /// Sets the longest time from the first attempt to the start of the last one.
-    pub fn max_wait(mut self, wait: Duration) -> Self {
-        self.options.max_wait = Some(wait);
-        self
-    }
+    limit_setters!();
 
     /// Sends the request, and returns the response with its bytes.
     ///

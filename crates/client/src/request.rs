@@ -91,6 +91,49 @@ pub(crate) struct Options {
     pub(crate) headers: Vec<(String, String)>,
 }
 
+/// Writes the methods that set the limits of a request, for a type with [`Options`].
+macro_rules! limit_setters {
+    () => {
+        /// Sets the time limit of one attempt.
+        pub fn timeout(mut self, timeout: std::time::Duration) -> Self {
+            self.options.timeout = Some(timeout);
+            self
+        }
+
+        /// Sets the maximum number of retries of one request, such as that for a page.
+        pub fn max_retries(mut self, retries: u32) -> Self {
+            self.options.max_retries = Some(retries);
+            self
+        }
+
+        /// Sets the longest time from the first attempt of a request to the start of its last attempt.
+        pub fn max_wait(mut self, wait: std::time::Duration) -> Self {
+            self.options.max_wait = Some(wait);
+            self
+        }
+    };
+}
+
+/// Writes the methods that set headers of a request, for a type with [`Options`].
+macro_rules! header_setters {
+    () => {
+        /// Sets the idempotency key of a POST, by which the service recognizes a repeated request. Default: a new key
+        /// for each request.
+        pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+            self.options.idempotency_key = Some(key.into());
+            self
+        }
+
+        /// Adds a header. Headers that the library sets itself, such as `Authorization`, cannot be replaced.
+        pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+            self.options.headers.push((name.into(), value.into()));
+            self
+        }
+    };
+}
+
+pub(crate) use {header_setters, limit_setters};
+
 impl Core {
     /// Sends a request. Retries it after temporary failures, within the limits of `options` or else of the client.
     pub(crate) async fn send(&self, spec: &Spec, options: &Options) -> Result<ApiResponse<Bytes>, Error> {

@@ -6,7 +6,7 @@ use candor_domain::attempt_failure::FailureReason;
 use candor_domain::id::DeliveryId;
 use candor_domain::time::Timestamp;
 use candor_port_storage::queue::AttemptResult;
-use candor_subscriptions::{AttemptOutcome, AttemptResponse, DeliveryOrigin, HealthDelta, Job, Status};
+use candor_subscriptions::{AttemptOutcome, AttemptResponse, DeliveryOrigin, HealthDelta, Job};
 
 use crate::lease::add;
 use crate::queues::ReceiverResponse;
@@ -118,14 +118,5 @@ impl DeliveryResult {
         let is_url_gone =
             settled.entry.failure == Some(FailureReason::Gone) && self.job.origin != DeliveryOrigin::Test;
         is_url_gone.then_some(settled.entry.request_url.as_str())
-    }
-
-    /// Returns the status of the log entry that this result adds; `None` for a result that adds none.
-    #[must_use]
-    pub fn log_status(&self) -> Option<Status> {
-        match &self.result {
-            AttemptResult::Settled(settled) => Some(settled.entry.status),
-            AttemptResult::Back(_) | AttemptResult::Released | AttemptResult::Parked | AttemptResult::Gone => None,
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 
 /// The reason why an attempt failed; the delivery log, metrics and logs use the same words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -38,9 +38,7 @@ pub enum FailureReason {
     TooLate,
 }
 
-impl StringEnum for FailureReason {
-    const NAME: &'static str = "DeliveryFailure";
-}
+string_enum!(FailureReason, "DeliveryFailure");
 
 /// The cause of a failed TLS handshake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
@@ -66,6 +64,4 @@ pub enum TlsFailure {
     Ended,
 }
 
-impl StringEnum for TlsFailure {
-    const NAME: &'static str = "TlsFailure";
-}
+string_enum!(TlsFailure, "TlsFailure");

@@ -7,11 +7,11 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::Resource;
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 use crate::id::{AuditId, ConnectorId, Id, IdentityProviderId, KeyKind, RequestKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
-use crate::schema::{OpenWord, without_member};
+use crate::schema::without_member;
 use crate::time::Timestamp;
 
 mod access;
@@ -47,9 +47,8 @@ pub struct Target {
 }
 
 /// The kinds of actors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, IntoStaticStr, VariantArray)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
-#[serde(rename_all = "snake_case")]
 pub enum ActorKind {
     /// A request with an API key.
     ApiKey,
@@ -61,9 +60,7 @@ pub enum ActorKind {
     System,
 }
 
-impl StringEnum for ActorKind {
-    const NAME: &'static str = "ActorType";
-}
+string_enum!(ActorKind, "ActorType");
 
 /// The actor of an audit entry, with a name that stays readable after the actor is gone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -71,7 +68,6 @@ impl StringEnum for ActorKind {
 pub struct Actor {
     /// Kind of the actor.
     #[serde(rename = "type")]
-    #[schemars(with = "OpenWord<ActorKind>")]
     pub kind: ActorKind,
     /// Id of the actor. Null for the service itself.
     pub id: Option<String>,
@@ -261,9 +257,6 @@ impl Filter {
 
 impl Sortable for AuditEntry {
     const ORDERS_NAME: &'static str = "AuditEntrySort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::OccurredAt,
-        key: |entry| Key::Time(entry.occurred_at),
-        words: &["-occurred_at", "occurred_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::OccurredAt, |entry| Key::Time(entry.occurred_at))];
 }

@@ -15,7 +15,7 @@ pub trait Resource: Clone + PartialEq + Serialize + Send + Sync + 'static {
     /// The kind of the resource's id.
     type Kind: Kind;
     /// Singular name in audit entries and search hits.
-    const NAME: &'static str;
+    const NAME: &'static str = Self::Kind::NAME;
 
     /// Returns the id of the resource.
     fn id(&self) -> Id<Self::Kind>;
@@ -108,6 +108,26 @@ fn mark_of_bytes(bytes: impl Iterator<Item = u8>) -> u64 {
     let mut bytes = bytes.peekable();
     if bytes.peek().is_none() { 0 } else { bytes.fold(BASIS, hash).max(1) }
 }
+
+/// Writes the first members of a [`Resource`] with the members `id` and `updated_at`: its kind, and the functions that
+/// return these two.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __identity {
+    ($kind:ty) => {
+        type Kind = $kind;
+
+        fn id(&self) -> $crate::id::Id<$kind> {
+            self.id
+        }
+
+        fn updated_at(&self) -> $crate::time::Timestamp {
+            self.updated_at
+        }
+    };
+}
+
+pub use __identity as identity;
 
 /// The new state of a resource, with the events, audit entry and notices that its change causes.
 #[derive(Debug, Clone, PartialEq)]

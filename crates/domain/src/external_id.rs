@@ -28,6 +28,31 @@ pub trait ExternallyIdentified {
     fn external_id(&self) -> Option<&str>;
 }
 
+/// Implements [`ExternallyIdentified`] for a resource with this member, and for the bodies whose content sets it.
+macro_rules! externally_identified {
+    ($resource:ty, $draft:ty $(, $patch:ty)?) => {
+        impl $crate::external_id::ExternallyIdentified for $resource {
+            fn external_id(&self) -> Option<&str> {
+                self.external_id.as_deref()
+            }
+        }
+
+        impl $crate::external_id::ExternallyIdentified for $draft {
+            fn external_id(&self) -> Option<&str> {
+                self.content.external_id.as_deref()
+            }
+        }
+
+        $(impl $crate::external_id::ExternallyIdentified for $patch {
+            fn external_id(&self) -> Option<&str> {
+                self.content.external_id.as_ref()?.as_deref()
+            }
+        })?
+    };
+}
+
+pub(crate) use externally_identified;
+
 /// The stored resources that have the external ids of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalIdHolders<K: Kind>(BTreeMap<String, Holder<K>>);

@@ -7,14 +7,13 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::access::{Caller, PermissionError};
 use crate::audit::Target;
 use crate::decision::Resource;
-use crate::fields::{Fields, Reference, StringEnum, as_word};
+use crate::fields::{Fields, Reference, string_enum};
 use crate::id::{EmployeeId, EmployeeKind, NotificationId, NotificationKind};
 use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, ListRequest, Params};
 use crate::problem::ValidationErrors;
 use crate::rule::{self, Field};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// The reason for a notification.
@@ -70,9 +69,7 @@ pub enum Type {
     ConnectorPaused,
 }
 
-impl StringEnum for Type {
-    const NAME: &'static str = "NotificationType";
-}
+string_enum!(Type, "NotificationType");
 
 impl Type {
     /// Returns `true` if the notification is about its recipient: about an objective that they own, or a summary about
@@ -130,7 +127,7 @@ pub struct Notice {
 pub struct Notification {
     pub id: NotificationId,
     pub recipient_id: EmployeeId,
-    #[serde(rename = "type", serialize_with = "as_word")]
+    #[serde(rename = "type")]
     pub kind: Type,
     pub title: String,
     pub body: String,
@@ -148,8 +145,7 @@ pub struct VisibleNotification<'a> {
     /// Recipient of the notification.
     pub recipient_id: EmployeeId,
     /// Type of the notification.
-    #[serde(rename = "type", serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Type>")]
+    #[serde(rename = "type")]
     pub kind: Type,
     /// One line of text, for display. Null for a key that may not read the target, or does not see it.
     pub title: Option<&'a str>,
@@ -250,7 +246,6 @@ impl Notification {
 
 impl Resource for Notification {
     type Kind = NotificationKind;
-    const NAME: &'static str = "notification";
 
     fn id(&self) -> NotificationId {
         self.id
@@ -295,11 +290,8 @@ impl Filter {
 
 impl Sortable for Notification {
     const ORDERS_NAME: &'static str = "NotificationSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |notification| Key::Time(notification.created_at),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::CreatedAt, |notification| Key::Time(notification.created_at))];
 }
 
 /// Reads the recipient, the only field of `POST /notifications/read_all`; `own` is the person of a bound key.

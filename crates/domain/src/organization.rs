@@ -5,18 +5,15 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{AdminContext, Caller, Permission, PermissionError};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, string_enum};
 use crate::id::{OrganizationId, OrganizationKind};
-use crate::json::Object;
 use crate::people::{MAX_KEY_CHARS, MAX_VISIBLE_FIELDS};
-use crate::problem::ValidationErrors;
 use crate::retention::{Retention, RetentionPatch, RuleStarts};
 use crate::rule::{self, Field, Line, List, Nested, OneOf, Text};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
-use crate::update::Update;
+use crate::update::parse_update;
 
 /// Length of the longest name of an organization, in characters.
 pub const NAME_CHARS: usize = 120;
@@ -47,9 +44,7 @@ pub enum Review {
     Disabled,
 }
 
-impl StringEnum for Review {
-    const NAME: &'static str = "ReviewMode";
-}
+string_enum!(Review, "ReviewMode");
 
 /// An organization with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -59,12 +54,8 @@ pub struct Organization {
     /// Name of the organization, for display.
     pub name: String,
     /// Review of objectives before approval.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Review>")]
     pub objective_review: Review,
     /// Review of summaries before approval.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Review>")]
     pub summary_review: Review,
     /// Keys of the custom fields that every key shows, in order. A key bound to a person shows the other fields
     /// only for that person and their reports; keys of the organization and of org admins show all. Null: every
@@ -85,16 +76,7 @@ pub struct Organization {
 }
 
 impl Resource for Organization {
-    type Kind = OrganizationKind;
-    const NAME: &'static str = "organization";
-
-    fn id(&self) -> OrganizationId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(OrganizationKind);
 }
 
 /// The body of an update, validated on its own.
@@ -132,23 +114,9 @@ impl Patch {
         caller.require(Permission::EmployeesErase)?;
         caller.require_admin(AdminContext::Organization)
     }
-
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[&["id", "created_at", "updated_at"]], Self::read)
-    }
 }
 
-impl Update<Patch> {
-    /// Checks the update against the stored organization.
-    ///
-    /// # Errors
-    /// One problem for each wrong or immutable field.
-    pub fn resolve_with(&self, stored: &Organization) -> Result<Patch, ValidationErrors> {
-        self.finish(stored)
-    }
-}
+parse_update!(Patch, [&["id", "created_at", "updated_at"]]);
 
 impl Organization {
     /// Creates an organization in which reviews of objectives and summaries are optional, nothing is removed, and no
@@ -223,7 +191,7 @@ mod tests {
 
     fn patch(body: &str) -> Result<Patch, Vec<(String, Code)>> {
         let Ok(Value::Object(body)) = serde_json::from_str(body) else { panic!("{body}") };
-        Patch::parse(body).resolve_with(&organization()).map_err(|problems| {
+        Patch::parse(body).finish(&organization()).map_err(|problems| {
             problems.as_slice().iter().map(|problem| (problem.field.clone(), problem.code)).collect()
         })
     }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use crate::access::PermissionError;
 use crate::problem::{ValidationErrors, ValueError};
+use crate::time::Timestamp;
 
 /// The reason why a request is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -153,6 +154,16 @@ impl From<ValidationErrors> for DomainError {
     fn from(problems: ValidationErrors) -> Self {
         Self::Invalid(problems)
     }
+}
+
+/// Requires that a resource is not archived: only then can it change.
+pub(crate) fn must_be_active(archived_at: Option<Timestamp>, attempted: &str) -> Result<(), DomainError> {
+    archived_at.map_or(Ok(()), |time| Err(DomainError::transition("archived_at", time, attempted)))
+}
+
+/// Requires that a resource is archived: only then can it be restored.
+pub(crate) fn must_be_archived(archived_at: Option<Timestamp>) -> Result<(), DomainError> {
+    archived_at.map(drop).ok_or_else(|| DomainError::transition("archived_at", archived_at, "restore"))
 }
 
 impl From<PermissionError> for DomainError {

@@ -6,9 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::{StringEnum, as_word};
+use crate::fields::string_enum;
 use crate::params::{self, Param, Params};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -34,9 +33,7 @@ pub enum StatsWindow {
     Month,
 }
 
-impl StringEnum for StatsWindow {
-    const NAME: &'static str = "StatsWindow";
-}
+string_enum!(StatsWindow, "StatsWindow");
 
 const WINDOW: Param<StatsWindow> =
     params::word("window", "Time range of the statistics. It ends now. Default: `24h`.");
@@ -81,8 +78,6 @@ pub const fn hour_of(at: Timestamp) -> i64 {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RequestStats {
     /// Time range of the statistics.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<StatsWindow>")]
     pub window: StatsWindow,
     /// Start of the first hour of the time range.
     pub since: Timestamp,

@@ -60,6 +60,42 @@ impl<P: Clone> Update<P> {
     }
 }
 
+/// Writes the function `parse` of the body of a creation, from its function `read` and the fields that only the service
+/// sets.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __parse_new {
+    ($body:ty, $read_only:expr) => {
+        impl $body {
+            /// Reads the body of a creation.
+            ///
+            /// # Errors
+            /// One problem for each wrong field.
+            pub fn parse(body: $crate::json::Object) -> Result<Self, $crate::problem::ValidationErrors> {
+                $crate::fields::Fields::parse_new(body, $read_only, Self::read)
+            }
+        }
+    };
+}
+pub use __parse_new as parse_new;
+
+/// Writes the function `parse` of the body of an update, from its function `read` and the lists of members that must
+/// have their stored values.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __parse_update {
+    ($body:ty, [$($fixed:expr),*]) => {
+        impl $body {
+            /// Reads the body of an update.
+            #[must_use]
+            pub fn parse(body: $crate::json::Object) -> $crate::update::Update<Self> {
+                $crate::update::Update::read(body, &[$($fixed),*], Self::read)
+            }
+        }
+    };
+}
+pub use __parse_update as parse_update;
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -60,21 +60,21 @@ use crate::rule::{DefaultValue, Field, Rule};
 #[macro_export]
 macro_rules! __content {
     (
-        $(#[$content_meta:meta])* pub struct $content:ident;
-        $(#[$patch_meta:meta])* pub struct $patch:ident;
+        pub struct $content:ident;
+        pub struct $patch:ident;
         $(#[$meta:meta])* pub struct $resource:ident { $($members:tt)* }
     ) => {
         $crate::content::content! {
             @members [$($members)*] [] [] []
-            [$(#[$content_meta])* $content] [$(#[$patch_meta])* $patch] [$(#[$meta])* $resource]
+            [$content] [$patch] [$(#[$meta])* $resource]
         }
     };
     (
-        $(#[$content_meta:meta])* pub struct $content:ident;
+        pub struct $content:ident;
         $(#[$meta:meta])* pub struct $resource:ident { $($members:tt)* }
     ) => {
         $crate::content::content! {
-            @members [$($members)*] [] [] [] [$(#[$content_meta])* $content] [] [$(#[$meta])* $resource]
+            @members [$($members)*] [] [] [] [$content] [] [$(#[$meta])* $resource]
         }
     };
 
@@ -104,14 +104,15 @@ macro_rules! __content {
     (@members []
         [$(($(#[$member_meta:meta])* $member:ident: $member_type:ty))*]
         [$(($new:ident: $new_type:ty = $new_source:expr))*]
-        $changed:tt [$(#[$content_meta:meta])* $content:ident] $patch:tt [$(#[$meta:meta])* $resource:ident]
+        $changed:tt [$content:ident] $patch:tt [$(#[$meta:meta])* $resource:ident]
     ) => {
         $(#[$meta])*
         pub struct $resource {
             $($(#[$member_meta])* pub $member: $member_type,)*
         }
 
-        $(#[$content_meta])*
+        /// The members that a creation sets, validated by themselves.
+        #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct $content {
             $(
                 #[doc = concat!("See [`", stringify!($resource), "::", stringify!($new), "`].")]
@@ -134,10 +135,11 @@ macro_rules! __content {
     };
 
     (@patch $resource:ident [] []) => {};
-    (@patch $resource:ident [$(#[$patch_meta:meta])* $patch:ident]
+    (@patch $resource:ident [$patch:ident]
         [$(($changed:ident: $changed_type:ty = $changed_source:expr))*]
     ) => {
-        $(#[$patch_meta])*
+        /// The members that an update sets, validated by themselves. `None` leaves a member unchanged.
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
         pub struct $patch {
             $(
                 #[doc = concat!("See [`", stringify!($resource), "::", stringify!($changed), "`].")]

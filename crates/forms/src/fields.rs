@@ -318,13 +318,26 @@ pub trait StringEnum: VariantArray + Into<&'static str> + Copy + PartialEq {
     }
 }
 
-/// Serializes a [`StringEnum`] as its word; for `#[serde(serialize_with = "...")]`.
-///
-/// # Errors
-/// Returns errors of the serializer.
-pub fn as_word<T: StringEnum, S: serde::Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(value.word())
+/// Implements [`StringEnum`] for an enumeration that answers contain: its name in the document, its JSON form and the
+/// schema of a member with it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __string_enum {
+    ($type:ident, $name:literal) => {
+        impl $crate::fields::StringEnum for $type {
+            const NAME: &'static str = $name;
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str($crate::fields::StringEnum::word(*self))
+            }
+        }
+
+        $crate::schema::inline_schema!($type, $name, |generator| $crate::schema::open(generator, $name));
+    };
 }
+pub use __string_enum as string_enum;
 
 #[cfg(test)]
 mod tests {

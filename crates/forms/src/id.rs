@@ -21,6 +21,8 @@ use ulid::Ulid;
 pub trait Kind: Copy + Ord + 'static {
     /// The part of an id before the underscore.
     const PREFIX: &'static str;
+    /// Singular name of the resource in audit entries and search hits.
+    const NAME: &'static str;
 }
 
 /// An identifier of one kind of resource.
@@ -150,248 +152,82 @@ impl<K> Hash for Id<K> {
     }
 }
 
-/// Marker of observation ids (§2.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ObservationKind {}
-impl Kind for ObservationKind {
-    const PREFIX: &'static str = "obs";
-}
-/// Id of an observation (§2.1).
-pub type ObservationId = Id<ObservationKind>;
+/// Declares the kinds of ids. A row has the type of the ids, the marker of their kind, the prefix, and the name of the
+/// resource in audit entries and search hits.
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $id:ident, $kind:ident: $prefix:literal, $name:literal;)*) => {
+        $(
+            #[doc = concat!("Kind of ids that begin with `", $prefix, "_`.")]
+            #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+            pub enum $kind {}
 
-/// Marker of objective ids (§2.2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ObjectiveKind {}
-impl Kind for ObjectiveKind {
-    const PREFIX: &'static str = "obj";
-}
-/// Id of an objective (§2.2).
-pub type ObjectiveId = Id<ObjectiveKind>;
+            impl Kind for $kind {
+                const PREFIX: &'static str = $prefix;
+                const NAME: &'static str = $name;
+            }
 
-/// Marker of employee ids (§2.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EmployeeKind {}
-impl Kind for EmployeeKind {
-    const PREFIX: &'static str = "emp";
+            $(#[$meta])*
+            pub type $id = Id<$kind>;
+        )*
+    };
 }
-/// Id of an employee (§2.3).
-pub type EmployeeId = Id<EmployeeKind>;
 
-/// Marker of department ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DepartmentKind {}
-impl Kind for DepartmentKind {
-    const PREFIX: &'static str = "dep";
+kinds! {
+    /// Id of an observation (§2.1).
+    ObservationId, ObservationKind: "obs", "observation";
+    /// Id of an objective (§2.2).
+    ObjectiveId, ObjectiveKind: "obj", "objective";
+    /// Id of an employee (§2.3).
+    EmployeeId, EmployeeKind: "emp", "employee";
+    /// Id of a department.
+    DepartmentId, DepartmentKind: "dep", "department";
+    /// Id of an attribute in the organization's catalog.
+    AttributeId, AttributeKind: "attr", "attribute";
+    /// Id of a summary.
+    SummaryId, SummaryKind: "sum", "summary";
+    /// Id of a webhook subscription (§2.4).
+    WebhookId, WebhookKind: "whk", "webhook";
+    /// Id of an event (§6).
+    EventId, EventKind: "evt", "event";
+    /// Id of one attempt to deliver an event (§2.5).
+    DeliveryId, DeliveryKind: "del", "delivery";
+    /// Id of an organization.
+    OrganizationId, OrganizationKind: "org", "organization";
+    /// Id of one HTTP request.
+    RequestId, RequestKind: "req", "request";
+    /// Id of an API key (§5).
+    KeyId, KeyKind: "key", "api_key";
+    /// Id of an entry of the audit log.
+    AuditId, AuditKind: "aud", "audit_entry";
+    /// Id of a notification in the application.
+    NotificationId, NotificationKind: "ntf", "notification";
+    /// Id of an invitation.
+    InvitationId, InvitationKind: "inv", "invitation";
+    /// Id of a connector to an HR system.
+    ConnectorId, ConnectorKind: "con", "connector";
+    /// Id of an identity provider.
+    IdentityProviderId, IdentityProviderKind: "idp", "identity_provider";
+    /// Id of the proof of a domain, client id or audience: a digest, which no response shows.
+    IdentityProofId, IdentityProofKind: "idv", "identity_proof";
+    /// Id of a link between an account at an identity provider and a person: a digest, which no response shows.
+    IdentityLinkId, IdentityLinkKind: "idl", "identity_link";
+    /// Id of an issue of a connector.
+    SyncIssueId, SyncIssueKind: "iss", "sync_issue";
+    /// Id of an erasure.
+    ErasureId, ErasureKind: "era", "erasure";
+    /// Id of a retention run.
+    RetentionRunId, RetentionRunKind: "ret", "retention_run";
+    /// Id of a request for feedback about a person.
+    AssignmentId, AssignmentKind: "asg", "assignment";
+    /// Id of a conversation.
+    ConversationId, ConversationKind: "cnv", "conversation";
+    /// Id of a message in a conversation.
+    MessageId, MessageKind: "msg", "message";
+    /// Id of a key result of an objective.
+    KeyResultId, KeyResultKind: "kr", "key_result";
+    /// Id of a check-in of an objective.
+    CheckInId, CheckInKind: "chk", "check_in";
 }
-/// Id of a department.
-pub type DepartmentId = Id<DepartmentKind>;
-
-/// Marker of attribute ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AttributeKind {}
-impl Kind for AttributeKind {
-    const PREFIX: &'static str = "attr";
-}
-/// Id of an attribute in the organization's catalog.
-pub type AttributeId = Id<AttributeKind>;
-
-/// Marker of summary ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SummaryKind {}
-impl Kind for SummaryKind {
-    const PREFIX: &'static str = "sum";
-}
-/// Id of a summary.
-pub type SummaryId = Id<SummaryKind>;
-
-/// Marker of webhook subscription ids (§2.4).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WebhookKind {}
-impl Kind for WebhookKind {
-    const PREFIX: &'static str = "whk";
-}
-/// Id of a webhook subscription (§2.4).
-pub type WebhookId = Id<WebhookKind>;
-
-/// Marker of event ids (§6).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EventKind {}
-impl Kind for EventKind {
-    const PREFIX: &'static str = "evt";
-}
-/// Id of an event (§6).
-pub type EventId = Id<EventKind>;
-
-/// Marker of delivery attempt ids (§2.5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DeliveryKind {}
-impl Kind for DeliveryKind {
-    const PREFIX: &'static str = "del";
-}
-/// Id of one attempt to deliver an event (§2.5).
-pub type DeliveryId = Id<DeliveryKind>;
-
-/// Marker of organization ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum OrganizationKind {}
-impl Kind for OrganizationKind {
-    const PREFIX: &'static str = "org";
-}
-/// Id of an organization.
-pub type OrganizationId = Id<OrganizationKind>;
-
-/// Marker of request ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RequestKind {}
-impl Kind for RequestKind {
-    const PREFIX: &'static str = "req";
-}
-/// Id of one HTTP request.
-pub type RequestId = Id<RequestKind>;
-
-/// Marker of API key ids (§5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KeyKind {}
-impl Kind for KeyKind {
-    const PREFIX: &'static str = "key";
-}
-/// Id of an API key (§5).
-pub type KeyId = Id<KeyKind>;
-
-/// Marker of audit entry ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AuditKind {}
-impl Kind for AuditKind {
-    const PREFIX: &'static str = "aud";
-}
-/// Id of an entry of the audit log.
-pub type AuditId = Id<AuditKind>;
-
-/// Marker of notification ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum NotificationKind {}
-impl Kind for NotificationKind {
-    const PREFIX: &'static str = "ntf";
-}
-/// Id of a notification in the application.
-pub type NotificationId = Id<NotificationKind>;
-
-/// Marker of invitation ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum InvitationKind {}
-impl Kind for InvitationKind {
-    const PREFIX: &'static str = "inv";
-}
-/// Id of an invitation.
-pub type InvitationId = Id<InvitationKind>;
-
-/// Marker of connector ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConnectorKind {}
-impl Kind for ConnectorKind {
-    const PREFIX: &'static str = "con";
-}
-/// Id of a connector to an HR system.
-pub type ConnectorId = Id<ConnectorKind>;
-
-/// Marker of identity provider ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum IdentityProviderKind {}
-impl Kind for IdentityProviderKind {
-    const PREFIX: &'static str = "idp";
-}
-/// Id of an identity provider.
-pub type IdentityProviderId = Id<IdentityProviderKind>;
-
-/// Marker of ids of identity proofs. These ids are digests, and no response shows them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum IdentityProofKind {}
-impl Kind for IdentityProofKind {
-    const PREFIX: &'static str = "idv";
-}
-/// Id of the proof of a domain, client id or audience.
-pub type IdentityProofId = Id<IdentityProofKind>;
-
-/// Marker of ids of links between accounts and people. These ids are digests, and no response shows them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum IdentityLinkKind {}
-impl Kind for IdentityLinkKind {
-    const PREFIX: &'static str = "idl";
-}
-/// Id of a link between an account at an identity provider and a person.
-pub type IdentityLinkId = Id<IdentityLinkKind>;
-
-/// Marker of ids of a connector's issues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum SyncIssueKind {}
-impl Kind for SyncIssueKind {
-    const PREFIX: &'static str = "iss";
-}
-/// Id of an issue of a connector.
-pub type SyncIssueId = Id<SyncIssueKind>;
-
-/// Marker of erasure ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ErasureKind {}
-impl Kind for ErasureKind {
-    const PREFIX: &'static str = "era";
-}
-/// Id of an erasure.
-pub type ErasureId = Id<ErasureKind>;
-
-/// Marker of ids of retention runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RetentionRunKind {}
-impl Kind for RetentionRunKind {
-    const PREFIX: &'static str = "ret";
-}
-/// Id of a retention run.
-pub type RetentionRunId = Id<RetentionRunKind>;
-
-/// Marker of assignment ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum AssignmentKind {}
-impl Kind for AssignmentKind {
-    const PREFIX: &'static str = "asg";
-}
-/// Id of a request for feedback about a person.
-pub type AssignmentId = Id<AssignmentKind>;
-
-/// Marker of conversation ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ConversationKind {}
-impl Kind for ConversationKind {
-    const PREFIX: &'static str = "cnv";
-}
-/// Id of a conversation.
-pub type ConversationId = Id<ConversationKind>;
-
-/// Marker of message ids.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum MessageKind {}
-impl Kind for MessageKind {
-    const PREFIX: &'static str = "msg";
-}
-/// Id of a message in a conversation.
-pub type MessageId = Id<MessageKind>;
-
-/// Marker of ids of key results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KeyResultKind {}
-impl Kind for KeyResultKind {
-    const PREFIX: &'static str = "kr";
-}
-/// Id of a key result of an objective.
-pub type KeyResultId = Id<KeyResultKind>;
-
-/// Marker of ids of check-ins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CheckInKind {}
-impl Kind for CheckInKind {
-    const PREFIX: &'static str = "chk";
-}
-/// Id of a check-in of an objective.
-pub type CheckInId = Id<CheckInKind>;
 
 #[cfg(test)]
 mod tests;

@@ -1,113 +1,18 @@
 //! Cursor pages: the start and order of a page, and the opaque text that leads to the next one (§1, A10, A11).
 
+mod sort;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use crate::schema::inline_schema;
 use crate::time::{Date, Timestamp};
-use schemars::json_schema;
+
+pub use sort::{Key, Score, Sort, SortBy, SortKey, Sortable};
 
 /// Default number of entries of a page (§8).
 pub const DEFAULT_LIMIT: u16 = 50;
 /// Largest number of entries of a page (§8).
 pub const MAX_LIMIT: u16 = 100;
-
-/// The value that a list is ordered by; the id breaks ties in the same direction (decision A11).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SortBy {
-    /// Time of the creation.
-    CreatedAt,
-    /// Time of the last change.
-    UpdatedAt,
-    /// The day that an observation is about.
-    ObservationDate,
-    /// Last day of a period.
-    PeriodEnd,
-    /// Last name of a person, case-insensitive.
-    LastName,
-    /// First name of a person, case-insensitive.
-    FirstName,
-    /// Name of a resource, case-insensitive.
-    Name,
-    /// Time at which an action or event happened.
-    OccurredAt,
-    /// Time at which an attempt began.
-    AttemptedAt,
-    /// Due date of an assignment.
-    DueBy,
-    /// Time of the last message in a conversation.
-    ActiveAt,
-    /// Time of the last check-in of an objective. Null counts as the earliest time.
-    CheckedInAt,
-    /// Time of the request.
-    RequestedAt,
-    /// Beginning of a run.
-    StartedAt,
-    /// Position in the order of commits.
-    Commit,
-    /// Quality of a search match, then time of the creation.
-    Score,
-}
-
-impl SortBy {
-    /// Returns `true` if `key` has the type of keys in this order.
-    const fn accepts(self, key: &Key) -> bool {
-        match self {
-            Self::CreatedAt
-            | Self::UpdatedAt
-            | Self::OccurredAt
-            | Self::AttemptedAt
-            | Self::ActiveAt
-            | Self::CheckedInAt
-            | Self::RequestedAt
-            | Self::StartedAt => {
-                matches!(key, Key::Time(_))
-            }
-            Self::ObservationDate | Self::PeriodEnd | Self::DueBy => matches!(key, Key::Date(_)),
-            Self::LastName | Self::FirstName | Self::Name => matches!(key, Key::Text(_)),
-            Self::Commit => matches!(key, Key::Rank(_)),
-            Self::Score => matches!(key, Key::Scored(..)),
-        }
-    }
-}
-
-/// The order of a list: a value and a direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Sort {
-    /// The value to order by.
-    pub by: SortBy,
-    /// `true` if the largest value comes first.
-    pub descending: bool,
-}
-
-impl Sort {
-    /// Creates an ascending order.
-    #[must_use]
-    pub const fn ascending_by(by: SortBy) -> Self {
-        Self { by, descending: false }
-    }
-
-    /// Creates a descending order.
-    #[must_use]
-    pub const fn descending_by(by: SortBy) -> Self {
-        Self { by, descending: true }
-    }
-}
-
-/// The value by which one entry is ordered.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
-    /// A time, in milliseconds.
-    Time(Timestamp),
-    /// A calendar day without a time zone.
-    Date(Date),
-    /// A text, folded for the comparison without case.
-    Text(String),
-    /// A position in the order of commits.
-    Rank(i64),
-    /// Quality of a search match, and the time of the creation.
-    Scored(Score, Timestamp),
-}
 
 /// The position of an entry in a list; the next page starts behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -148,44 +53,6 @@ impl<T> Page<T> {
         let more = items.len() > usize::from(limit);
         items.truncate(usize::from(limit));
         Self { items, more }
-    }
-}
-
-/// A value that a list can be ordered by, and the `sort` words for it.
-pub struct SortKey<T> {
-    /// The value to order by.
-    pub by: SortBy,
-    /// Function that returns the value by which an entry is ordered.
-    pub key: fn(&T) -> Key,
-    /// The words of the `sort` parameter; one with a leading `-` means descending.
-    pub words: &'static [&'static str],
-}
-
-impl<T> SortKey<T> {
-    const fn sort(&self, word: &str) -> Sort {
-        Sort { by: self.by, descending: word.as_bytes()[0] == b'-' }
-    }
-}
-
-/// A resource that can be listed in one or more orders.
-pub trait Sortable: Sized + 'static {
-    /// Name of the set of `sort` words in the OpenAPI document.
-    const ORDERS_NAME: &'static str;
-    /// The possible orders. The first word of the first order is the default.
-    const ORDERS: &'static [SortKey<Self>];
-    /// The order of a list without the `sort` parameter.
-    const DEFAULT: Sort = Self::ORDERS[0].sort(Self::ORDERS[0].words[0]);
-
-    /// Returns every `sort` word with its order.
-    #[must_use]
-    fn sorts() -> impl Iterator<Item = (&'static str, Sort)> + Clone {
-        Self::ORDERS.iter().flat_map(|order| order.words.iter().map(|word| (*word, order.sort(word))))
-    }
-
-    /// Returns the value by which this entry is ordered; `None` if the resource has no order by `by`.
-    #[must_use]
-    fn key(&self, by: SortBy) -> Option<Key> {
-        Self::ORDERS.iter().find(|order| order.by == by).map(|order| (order.key)(self))
     }
 }
 
@@ -252,33 +119,6 @@ pub fn read_cursor(list: ListDigest, by: SortBy, text: &str) -> Option<Position>
         _ => return None,
     };
     by.accepts(&key).then_some(Position { key, id: *id })
-}
-
-/// The quality of a match of a search, in ascending order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Score {
-    /// The last word matches only the beginning of a longer word.
-    Begun,
-    /// All words match entire words.
-    Whole,
-}
-
-inline_schema!(Score, "Score", |_| json_schema!({
-    "type": "number", "minimum": 0, "maximum": Score::ALL[0].value(),
-}));
-
-impl Score {
-    /// All scores, the best one first.
-    pub const ALL: [Self; 2] = [Self::Whole, Self::Begun];
-
-    /// Returns the number that responses show.
-    #[must_use]
-    pub const fn value(self) -> f64 {
-        match self {
-            Self::Whole => 1.0,
-            Self::Begun => 0.5,
-        }
-    }
 }
 
 #[cfg(test)]

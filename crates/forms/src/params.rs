@@ -14,7 +14,7 @@ pub use kinds::{
 
 use std::collections::BTreeSet;
 
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::page::{DEFAULT_LIMIT, ListDigest, PageRequest, Sort, SortBy, Sortable, read_cursor};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::time::Timestamp;
@@ -84,9 +84,7 @@ pub enum Archived {
     All,
 }
 
-impl StringEnum for Archived {
-    const NAME: &'static str = "ArchivedFilter";
-}
+string_enum!(Archived, "ArchivedFilter");
 
 impl Params {
     /// Creates a reader of these decoded name and value pairs.
@@ -300,7 +298,7 @@ impl Params {
 
     /// Reads sort, limit and cursor of a list.
     pub fn list<T: Sortable, F, E>(&mut self, name: &str, filter: F, expand: Vec<E>) -> ListRequest<F, E> {
-        self.note(|| Parameter::Sort(T::ORDERS_NAME, T::ORDERS[0].words[0]));
+        self.note(|| Parameter::Sort(T::ORDERS_NAME, T::DEFAULT.word()));
         self.read_sorted_list(name, T::DEFAULT, T::sorts(), filter, expand)
     }
 

@@ -4,12 +4,9 @@
 //! document, also where a request sets them. Bounds are not repeated there: they follow from the rules of the
 //! fields.
 
-use std::marker::PhantomData;
-
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::Value;
 
-use crate::fields::StringEnum;
 use crate::id::{EventKind, Id, Kind};
 use crate::time::{Date, Timestamp};
 
@@ -43,13 +40,6 @@ inline_schema!(Date, "Date", |_| json_schema!({
     "type": "string", "format": "date", "examples": ["2026-03-02"],
 }));
 
-/// A [`StringEnum`] in an answer, for `#[schemars(with = "OpenWord<T>")]`: one of the words of `T`, or any text.
-/// Later versions may have more words, and clients must accept them.
-#[derive(Debug)]
-pub struct OpenWord<T>(PhantomData<T>);
-
-inline_schema!(OpenWord<T> where T: StringEnum, "OpenWord", |generator| open(generator, T::NAME));
-
 /// The id of an event as receivers see it, for `#[schemars(with = "PublicEventId")]`: the id of a test has its own
 /// prefix.
 #[derive(Debug)]
@@ -61,8 +51,8 @@ inline_schema!(PublicEventId, "PublicEventId", |_| id_after(
     "01KJPWD6M2D4QPFJQ4CNK9WK64"
 ));
 
-/// Returns the schema of a text: one of the words of a set, or any other text. `name` is the name of the set in
-/// the document.
+/// Returns the schema of a text in an answer: one of the words of a set, or any other text. Later versions may have more
+/// words, and clients must accept them. `name` is the name of the set in the document.
 pub fn open(generator: &SchemaGenerator, name: &str) -> Schema {
     let set = format!("#{}/{name}", generator.settings().definitions_path);
     json_schema!({"anyOf": [{"$ref": set}, {"type": "string"}]})

@@ -38,7 +38,7 @@ pub use steps::{PlanDisplay, PlannedStep};
 use std::collections::{BTreeSet, HashMap};
 
 use candor_domain::catalog::Department;
-use candor_domain::fields::StringEnum;
+use candor_domain::fields::string_enum;
 use candor_domain::id::{ConnectorId, EmployeeId};
 use candor_domain::params::{self, Params};
 use candor_domain::people::{Employee, ManagedFields};
@@ -61,9 +61,7 @@ pub enum EmptyCell {
     Clear,
 }
 
-impl StringEnum for EmptyCell {
-    const NAME: &'static str = "CsvEmptyCell";
-}
+string_enum!(EmptyCell, "CsvEmptyCell");
 
 /// Query parameters of an upload.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

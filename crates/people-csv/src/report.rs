@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use candor_domain::fields::StringEnum;
+use candor_domain::fields::{StringEnum, string_enum};
 use candor_domain::people::Employee;
-use candor_domain::schema::OpenWord;
 use candor_domain::time::Timestamp;
 use candor_provisioning::connector::{Sync, SyncStatus};
 use schemars::JsonSchema;
@@ -59,9 +58,7 @@ pub enum Action {
     Reject,
 }
 
-impl StringEnum for Action {
-    const NAME: &'static str = "CsvAction";
-}
+string_enum!(Action, "CsvAction");
 
 impl RowOutcome {
     /// Returns the action that clients see.
@@ -194,8 +191,6 @@ pub struct PlannedRow {
     /// E-mail address of the row, as given.
     pub email: String,
     /// Effect that the row would have.
-    #[serde(serialize_with = "candor_domain::fields::as_word")]
-    #[schemars(with = "OpenWord<Action>")]
     pub action: Action,
     /// Columns that would change, by name. `hris_source` is among them if the source of a stored person would change.
     pub changes: BTreeMap<String, PlannedChange>,

@@ -21,6 +21,9 @@ pub enum PeopleStart {
     After(EmployeeId),
 }
 
+/// Parameters that make the list of a provider a slow read, as errors of slow reads name them.
+pub const SLOW_PARAMETERS: [&str; 2] = ["startIndex", "filter"];
+
 /// Query for a page of the people that a provider sees, ordered by id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct VisiblePeople {

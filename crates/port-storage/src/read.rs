@@ -12,7 +12,7 @@ use candor_tables::Versioned;
 use candor_tables::counts::{CountedGroups, GroupKey};
 use candor_tables::flat::{Column, SqlValue, Stored};
 use candor_tables::listing::{Listing, TypedListing};
-use candor_tables::read::{AnyStored, ID, LookupColumn, RowKind, StoredReaders};
+use candor_tables::read::{AnyStored, ID, Lookup, LookupColumn, RowKind, StoredReaders};
 
 use crate::error::{Read, StorageError};
 
@@ -26,26 +26,13 @@ pub const VALUES_AT_A_TIME: usize = 250;
 #[async_trait]
 pub trait Rows {
     /// Returns the row with this value in a column that is unique within a tenant.
-    async fn any_row(&self, tenant: Tenant, kind: RowKind, by: Column, value: SqlValue)
-    -> Read<Option<AnyStored>>;
+    async fn any_row(&self, tenant: Tenant, by: Lookup, value: SqlValue) -> Read<Option<AnyStored>>;
     /// Returns the rows with one of these values in a column, in any order. At most one row has each value. `values`
     /// is not empty and has no duplicates.
-    async fn any_rows(
-        &self,
-        tenant: Tenant,
-        kind: RowKind,
-        by: Column,
-        values: Vec<SqlValue>,
-    ) -> Read<Vec<AnyStored>>;
+    async fn any_rows(&self, tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>>;
     /// Returns for each of these values the newest row with the value in a column: the row with the greatest
     /// `created_at` and id. The rows are in any order. `values` is not empty and has no duplicates.
-    async fn any_newest(
-        &self,
-        tenant: Tenant,
-        kind: RowKind,
-        by: Column,
-        values: Vec<SqlValue>,
-    ) -> Read<Vec<AnyStored>>;
+    async fn any_newest(&self, tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>>;
     /// Returns the first rows of several lists, merged in their order: up to their limit, plus one more if
     /// there is one. The lists have the same kind of row, the same order and no row in common.
     async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>>;
@@ -60,21 +47,10 @@ pub trait Rows {
         most: usize,
     ) -> Read<CountedGroups>;
     /// Returns the row with this value in a globally unique column, of any tenant, with its tenant.
-    async fn any_row_of_any_tenant(
-        &self,
-        kind: RowKind,
-        by: Column,
-        value: SqlValue,
-    ) -> Read<Option<(Tenant, AnyStored)>>;
+    async fn any_row_of_any_tenant(&self, by: Lookup, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>>;
     /// Returns at most `most` rows of all tenants with a value up to `until` in a column, ordered by that
     /// value, tenant and id.
-    async fn any_due(
-        &self,
-        kind: RowKind,
-        by: Column,
-        until: SqlValue,
-        most: u16,
-    ) -> Read<Vec<(Tenant, AnyStored)>>;
+    async fn any_due(&self, by: Lookup, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>>;
 }
 
 /// Typed reads of any table.
@@ -131,7 +107,7 @@ pub trait StorageExt: Rows + Sync {
             let (mut rows, mut size, mut covered) = (vec![], 0, 0);
             for part in ids.chunks(IDS_AT_A_TIME) {
                 let values = distinct(part.iter().copied().map(SqlValue::from).collect());
-                let stored_rows = self.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), ID, values).await?;
+                let stored_rows = self.any_rows(T::TABLE.tenant(tenant), Lookup::new::<T>(ID), values).await?;
                 size += stored_rows.iter().map(|row| row.bytes).sum::<usize>();
                 covered += part.len();
                 rows.extend(stored_rows.into_iter().map(decode_row).collect::<Read<Vec<_>>>()?);
@@ -155,8 +131,8 @@ pub trait StorageExt: Rows + Sync {
             if values.is_empty() {
                 return Ok(vec![]);
             }
-            let kind = RowKind::readers_of::<T>();
-            let rows = self.any_rows(T::TABLE.tenant(tenant), kind, ID, values).await?;
+            let lookup = Lookup { kind: RowKind::readers_of::<T>(), column: ID };
+            let rows = self.any_rows(T::TABLE.tenant(tenant), lookup, values).await?;
             let other = || StorageError::Failed(format!("readers of {} were read as a row", T::TABLE.name));
             rows.into_iter().map(|row| Ok((Id::from_bytes(row.id), row.readers().ok_or_else(other)?))).collect()
         }
@@ -192,7 +168,7 @@ pub trait StorageExt: Rows + Sync {
             let (mut rows, mut size) = (vec![], 0);
             for part in values.chunks(VALUES_AT_A_TIME) {
                 let keyed_rows =
-                    self.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by.get(), part.to_vec()).await?;
+                    self.any_rows(T::TABLE.tenant(tenant), Lookup::new::<T>(by.get()), part.to_vec()).await?;
                 size += keyed_rows.iter().map(|row| row.bytes).sum::<usize>();
                 if size > bytes {
                     return Ok(None);
@@ -215,7 +191,7 @@ pub trait StorageExt: Rows + Sync {
             if values.is_empty() {
                 return Ok(vec![]);
             }
-            let rows = self.any_newest(T::TABLE.tenant(tenant), RowKind::new::<T>(), by.get(), values).await?;
+            let rows = self.any_newest(T::TABLE.tenant(tenant), Lookup::new::<T>(by.get()), values).await?;
             rows.into_iter().map(decode_row).collect()
         }
     }
@@ -273,7 +249,7 @@ pub trait StorageExt: Rows + Sync {
         by: LookupColumn<T>,
         value: impl Into<SqlValue>,
     ) -> impl Future<Output = Read<Option<(Tenant, Versioned<T>)>>> + Send {
-        let owned_row = self.any_row_of_any_tenant(RowKind::new::<T>(), by.get(), value.into());
+        let owned_row = self.any_row_of_any_tenant(Lookup::new::<T>(by.get()), value.into());
         async move { owned_row.await?.map(|(tenant, row)| Ok((tenant, decode_row(row)?))).transpose() }
     }
 
@@ -285,7 +261,7 @@ pub trait StorageExt: Rows + Sync {
         until: impl Into<SqlValue>,
         most: u16,
     ) -> impl Future<Output = Read<Vec<(Tenant, Versioned<T>)>>> + Send {
-        let rows = self.any_due(RowKind::new::<T>(), by.get(), until.into(), most);
+        let rows = self.any_due(Lookup::new::<T>(by.get()), until.into(), most);
         async move { rows.await?.into_iter().map(|(tenant, row)| Ok((tenant, decode_row(row)?))).collect() }
     }
 }
@@ -303,7 +279,7 @@ async fn one<T: Stored, S: Rows + Sync + ?Sized>(
     by: Column,
     value: SqlValue,
 ) -> Read<Option<Versioned<T>>> {
-    let row = store.any_row(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, value).await?;
+    let row = store.any_row(T::TABLE.tenant(tenant), Lookup::new::<T>(by), value).await?;
     row.map(decode_row).transpose()
 }
 
@@ -328,7 +304,7 @@ fn rows_by_values<'s, T: Stored, S: Rows + Sync + ?Sized, V: Clone + Into<SqlVal
             [id] if by == ID => return Ok(one(store, tenant, by, id.clone()).await?.into_iter().collect()),
             _ => {}
         }
-        let rows = store.any_rows(T::TABLE.tenant(tenant), RowKind::new::<T>(), by, values).await?;
+        let rows = store.any_rows(T::TABLE.tenant(tenant), Lookup::new::<T>(by), values).await?;
         rows.into_iter().map(decode_row).collect()
     }
 }

@@ -24,14 +24,13 @@ pub use sync::{Status, Sync, SyncStatus};
 pub use traffic::{KEPT_REQUESTS, ScimRequest};
 
 use candor_domain::access::Caller;
-use candor_domain::decision::{Decision, Resource};
+use candor_domain::decision::{Decision, Resource, identity};
 use candor_domain::event::EventType;
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{ConnectorId, ConnectorKind};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
 use candor_domain::people::connector::Type;
 use candor_domain::people::{Employee, MANUAL};
-use candor_domain::schema::OpenWord;
 use candor_domain::time::Timestamp;
 
 /// Length of the longest `hris_source`, in characters.
@@ -93,14 +92,11 @@ struct Document<'a> {
     /// Id of the connector, with the prefix `con_`.
     id: ConnectorId,
     /// Transfer method of the records.
-    #[serde(rename = "type", serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Type>")]
+    #[serde(rename = "type")]
     kind: Type,
     /// Name of the HR system. Managed people have it as their `hris_source`.
     hris_source: &'a str,
     /// Status, derived from the last upload. A connector of the type `scim` is `active` or `paused`.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
     status: Status,
     /// Keys of custom fields that the HR system manages, beside those of `custom_field_mappings`.
     mapped_custom_field_keys: &'a [String],
@@ -115,7 +111,7 @@ struct Document<'a> {
     /// Time of the last upload. Null if there was none.
     last_sync_at: Option<Timestamp>,
     /// Result of the last upload. Null if there was none.
-    #[schemars(with = "Option<OpenWord<SyncStatus>>")]
+    #[schemars(with = "Option<SyncStatus>")]
     last_sync_status: Option<&'static str>,
     /// Reason why rows of the last upload were not applied. Null if all were, and for keys that act for a person who is no
     /// org admin.
@@ -127,31 +123,14 @@ struct Document<'a> {
 }
 
 impl Resource for Connector {
-    type Kind = ConnectorKind;
-    const NAME: &'static str = "connector";
-
-    fn id(&self) -> ConnectorId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(ConnectorKind);
 }
 
 impl Sortable for Connector {
     const ORDERS_NAME: &'static str = "ConnectorSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |connector| Key::Time(connector.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |connector| Key::Time(connector.updated_at),
-            words: &["updated_at", "-updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |connector| Key::Time(connector.created_at)),
+        SortKey::ascending_by(SortBy::UpdatedAt, |connector| Key::Time(connector.updated_at)),
     ];
 }
 
@@ -237,7 +216,7 @@ impl Connector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::employee;
+    use candor_test_fixtures::employee;
     use ulid::Ulid;
 
     #[test]

@@ -5,8 +5,6 @@
 //! [`StoredUser`] is the document of a stored person, to which a list of [`PatchOperation`]s applies.
 
 pub mod connector;
-#[cfg(test)]
-mod fixtures;
 mod mapping;
 mod matching;
 mod pending;

@@ -13,77 +13,120 @@ const FOREIGN: [&str; 2] = ["CANDOR_TEST_", "CANDOR_CI_"];
 /// Names of variables for clients, which are not settings.
 const FOREIGN_NAMES: [&str; 3] = ["CANDOR_API_KEY", "CANDOR_PROFILE", "CANDOR_URL"];
 
-/// A setting of the operator.
-#[expect(missing_docs, reason = "`description` describes each setting for operators")]
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Setting {
-    Listen,
-    AdminListen,
-    DatabaseUrl,
-    DatabaseReplicaUrl,
-    DatabasePool,
-    DataDir,
-    MasterKey,
-    PublicUrl,
-    WebhooksTrustedTargets,
-    WebhooksRetrySchedule,
-    WebhooksTimeout,
-    WebhooksMaxSubscriptions,
-    IdentityTrustedNetworks,
-    OrganizationMaxKeys,
-    OrganizationQuotaFactor,
-    NotificationsRetention,
-    SmtpUrl,
-    SmtpFrom,
-    SmtpMailsPerDay,
-    SweepInterval,
-    DrainDelay,
-    RateLimiter,
-    CorsOrigins,
-    TrustedProxies,
-    ConnectionsPerClient,
-    Log,
-    LogFormat,
-    Console,
+/// Default of a setting.
+#[derive(Debug, Clone, Copy)]
+enum SettingDefault {
+    /// A value that the operator could give.
+    Value(&'static str),
+    /// A description of a default that depends on other settings, or of what the service does without the setting.
+    Derived(&'static str),
+}
+
+use SettingDefault::{Derived, Value};
+
+/// Facts about a setting that the command line, the documents and the reader of settings need.
+struct SettingRow {
+    name: &'static str,
+    value_name: &'static str,
+    default: SettingDefault,
+    description: &'static str,
+}
+
+/// Declares the settings in display order. A row has the variant, the name in the file, the placeholder of the value in
+/// help texts, the default, and the description for operators.
+macro_rules! settings {
+    ($($setting:ident = $name:literal, $value_name:literal, $default:expr, $description:literal;)+) => {
+        /// A setting of the operator.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Setting {
+            $(#[doc = concat!($description, ".")] $setting,)+
+        }
+
+        impl Setting {
+            /// All settings with their names in the file, in display order.
+            pub const ALL: &'static [(&'static str, Self)] = &[$(($name, Self::$setting),)+];
+
+            const fn row(self) -> SettingRow {
+                match self {
+                    $(Self::$setting => SettingRow {
+                        name: $name,
+                        value_name: $value_name,
+                        default: $default,
+                        description: $description,
+                    },)+
+                }
+            }
+        }
+    };
+}
+
+settings! {
+    Listen = "listen", "ADDRESS:PORT", Value("127.0.0.1:8080"),
+        "Listen address of the API";
+    AdminListen = "admin_listen", "ADDRESS:PORT", Derived("not set"),
+        "Separate listen address of metrics and health checks";
+    DatabaseUrl = "database_url", "URL", Derived("candor.db in the data folder"),
+        "URL of the database: sqlite://PATH or postgres://…; give a password in the variable instead";
+    DatabaseReplicaUrl = "database_replica_url", "URL", Derived("not set"),
+        "postgres://… of a standby, for reads that may be stale; give a password in the variable instead";
+    DatabasePool = "database_pool", "NUMBER", Derived("2 × cores + 8"),
+        "Number of connections to PostgreSQL";
+    DataDir = "data_dir", "FOLDER", Value("data"),
+        "Folder of the embedded database and of the generated master key";
+    MasterKey = "master_key", "LIST", Derived("generated with SQLite"),
+        "Key ring that encrypts secrets at rest";
+    PublicUrl = "public_url", "URL", Derived("from the listener"),
+        "Base URL of links, without /v1";
+    WebhooksTrustedTargets = "webhooks_trusted_targets", "LIST", Derived("none"),
+        "Networks in which webhook receivers may have private addresses and no TLS: NETWORK for all \
+         organizations, or ORGANIZATION=NETWORK";
+    WebhooksRetrySchedule = "webhooks_retry_schedule", "DELAYS", Value("30s,2m,10m,1h,6h,24h"),
+        "Delays before the retries of a webhook delivery";
+    WebhooksTimeout = "webhooks_timeout", "DURATION", Value("15s"),
+        "Response timeout of a webhook receiver";
+    WebhooksMaxSubscriptions = "webhooks_max_subscriptions", "NUMBER", Value("100"),
+        "Maximum number of webhook subscriptions of a data set";
+    IdentityTrustedNetworks = "identity_trusted_networks", "LIST", Derived("none"),
+        "Networks in which identity providers may have private addresses and no TLS: NETWORK for all \
+         organizations, or ORGANIZATION=NETWORK";
+    OrganizationMaxKeys = "organization_max_keys", "NUMBER", Value("200"),
+        "Maximum number of valid API keys of an organization that act for no person";
+    OrganizationQuotaFactor = "organization_quota_factor", "NUMBER", Value("10"),
+        "Quota of an organization, as a multiple of the largest quota of its keys";
+    NotificationsRetention = "notifications_retention", "DURATION", Value("365d"),
+        "Retention of unread notifications, at least 1d";
+    SmtpUrl = "smtp_url", "URL", Derived("not set"),
+        "Mail server for invitations: smtp://… or smtps://…; give a password in the variable instead";
+    SmtpFrom = "smtp_from", "MAILBOX", Derived("not set"),
+        "Sender of mails, such as Candor <no-reply@example.com>";
+    SmtpMailsPerDay = "smtp_mails_per_day", "NUMBER", Value("50"),
+        "Invitation mails of an organization per day; ten times as many after 10 were accepted";
+    SweepInterval = "sweep_interval", "DURATION", Value("30s"),
+        "Interval of the background sweep";
+    DrainDelay = "drain_delay", "DURATION", Value("5s"),
+        "Time after SIGTERM during which requests are accepted while /readyz answers 503";
+    RateLimiter = "rate_limiter", "PLACE", Value("local"),
+        "Place of quota counts: local for each instance separately, or redis://… or rediss://… for all \
+         instances together; give a password in the variable instead";
+    CorsOrigins = "cors_origins", "LIST", Derived("none"),
+        "Origins of web pages that may call the API";
+    TrustedProxies = "trusted_proxies", "LIST", Derived("none"),
+        "Networks of proxies whose X-Forwarded-For is trusted";
+    ConnectionsPerClient = "connections_per_client", "NUMBER", Value("256"),
+        "Maximum number of connections from one client address";
+    Log = "log", "FILTER", Value("info"),
+        "Log filter, such as info or warn,candor_http=debug";
+    LogFormat = "log_format", "FORMAT", Value("text"),
+        "Log format: text or json";
+    Console = "console", "STATE", Value("off"),
+        "Web console at /console: on or off; candor dev has it on";
 }
 
 impl Setting {
-    /// All settings with their names in the file, in display order.
-    pub const ALL: &'static [(&'static str, Self)] = &[
-        ("listen", Self::Listen),
-        ("admin_listen", Self::AdminListen),
-        ("database_url", Self::DatabaseUrl),
-        ("database_replica_url", Self::DatabaseReplicaUrl),
-        ("database_pool", Self::DatabasePool),
-        ("data_dir", Self::DataDir),
-        ("master_key", Self::MasterKey),
-        ("public_url", Self::PublicUrl),
-        ("webhooks_trusted_targets", Self::WebhooksTrustedTargets),
-        ("webhooks_retry_schedule", Self::WebhooksRetrySchedule),
-        ("webhooks_timeout", Self::WebhooksTimeout),
-        ("webhooks_max_subscriptions", Self::WebhooksMaxSubscriptions),
-        ("identity_trusted_networks", Self::IdentityTrustedNetworks),
-        ("organization_max_keys", Self::OrganizationMaxKeys),
-        ("organization_quota_factor", Self::OrganizationQuotaFactor),
-        ("notifications_retention", Self::NotificationsRetention),
-        ("smtp_url", Self::SmtpUrl),
-        ("smtp_from", Self::SmtpFrom),
-        ("smtp_mails_per_day", Self::SmtpMailsPerDay),
-        ("sweep_interval", Self::SweepInterval),
-        ("drain_delay", Self::DrainDelay),
-        ("rate_limiter", Self::RateLimiter),
-        ("cors_origins", Self::CorsOrigins),
-        ("trusted_proxies", Self::TrustedProxies),
-        ("connections_per_client", Self::ConnectionsPerClient),
-        ("log", Self::Log),
-        ("log_format", Self::LogFormat),
-        ("console", Self::Console),
-    ];
-
     /// Returns the name in the file. Flag and variable are derived from it.
     #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, setting)| *setting == self).map_or("", |(name, _)| name)
+    pub const fn name(self) -> &'static str {
+        self.row().name
     }
 
     /// Finds a setting by name.
@@ -105,157 +148,26 @@ impl Setting {
 
     /// Returns the default; `None` if there is none or it depends on other settings.
     pub const fn default(self) -> Option<&'static str> {
-        match self {
-            Self::Listen => Some("127.0.0.1:8080"),
-            Self::DataDir => Some("data"),
-            Self::WebhooksRetrySchedule => Some("30s,2m,10m,1h,6h,24h"),
-            Self::WebhooksTimeout => Some("15s"),
-            Self::WebhooksMaxSubscriptions => Some("100"),
-            Self::OrganizationMaxKeys => Some("200"),
-            Self::OrganizationQuotaFactor => Some("10"),
-            Self::NotificationsRetention => Some("365d"),
-            Self::SmtpMailsPerDay => Some("50"),
-            Self::SweepInterval => Some("30s"),
-            Self::ConnectionsPerClient => Some("256"),
-            Self::DrainDelay => Some("5s"),
-            Self::RateLimiter => Some("local"),
-            Self::Log => Some("info"),
-            Self::LogFormat => Some("text"),
-            Self::Console => Some("off"),
-            Self::AdminListen
-            | Self::DatabaseUrl
-            | Self::DatabaseReplicaUrl
-            | Self::DatabasePool
-            | Self::MasterKey
-            | Self::PublicUrl
-            | Self::WebhooksTrustedTargets
-            | Self::IdentityTrustedNetworks
-            | Self::SmtpUrl
-            | Self::SmtpFrom
-            | Self::CorsOrigins
-            | Self::TrustedProxies => None,
+        match self.row().default {
+            Value(value) => Some(value),
+            Derived(_) => None,
         }
     }
-}
 
-/// Descriptions for the command line.
-impl Setting {
-    /// Returns the description of the setting.
+    /// Returns the description for the command line.
     pub const fn description(self) -> &'static str {
-        match self {
-            Self::Listen => "Listen address of the API",
-            Self::AdminListen => "Separate listen address of metrics and health checks",
-            Self::DatabaseUrl => {
-                "URL of the database: sqlite://PATH or postgres://…; give a password in the \
-                                  variable instead"
-            }
-            Self::DatabaseReplicaUrl => {
-                "postgres://… of a standby, for reads that may be stale; give a password in the variable instead"
-            }
-            Self::DatabasePool => "Number of connections to PostgreSQL",
-            Self::DataDir => "Folder of the embedded database and of the generated master key",
-            Self::MasterKey => "Key ring that encrypts secrets at rest",
-            Self::PublicUrl => "Base URL of links, without /v1",
-            Self::WebhooksTrustedTargets => {
-                "Networks in which webhook receivers may have private addresses and no TLS: NETWORK for all organizations, or \
-                 ORGANIZATION=NETWORK"
-            }
-            Self::WebhooksRetrySchedule => "Delays before the retries of a webhook delivery",
-            Self::WebhooksTimeout => "Response timeout of a webhook receiver",
-            Self::WebhooksMaxSubscriptions => "Maximum number of webhook subscriptions of a data set",
-            Self::IdentityTrustedNetworks => {
-                "Networks in which identity providers may have private addresses and no TLS: NETWORK for all \
-                 organizations, or ORGANIZATION=NETWORK"
-            }
-            Self::OrganizationMaxKeys => {
-                "Maximum number of valid API keys of an organization that act for no person"
-            }
-            Self::OrganizationQuotaFactor => {
-                "Quota of an organization, as a multiple of the largest quota of its keys"
-            }
-            Self::NotificationsRetention => "Retention of unread notifications, at least 1d",
-            Self::SmtpUrl => {
-                "Mail server for invitations: smtp://… or smtps://…; give a password in the variable instead"
-            }
-            Self::SmtpFrom => "Sender of mails, such as Candor <no-reply@example.com>",
-            Self::SmtpMailsPerDay => {
-                "Invitation mails of an organization per day; ten times as many after 10 were accepted"
-            }
-            Self::SweepInterval => "Interval of the background sweep",
-            Self::DrainDelay => "Time after SIGTERM during which requests are accepted while /readyz answers 503",
-            Self::RateLimiter => {
-                "Place of quota counts: local for each instance separately, or redis://… or rediss://… for all \
-                 instances together; give a password in the variable instead"
-            }
-            Self::CorsOrigins => "Origins of web pages that may call the API",
-            Self::TrustedProxies => "Networks of proxies whose X-Forwarded-For is trusted",
-            Self::ConnectionsPerClient => "Maximum number of connections from one client address",
-            Self::Log => "Log filter, such as info or warn,candor_http=debug",
-            Self::LogFormat => "Log format: text or json",
-            Self::Console => "Web console at /console: on or off; candor dev has it on",
-        }
+        self.row().description
     }
 
     /// Returns the placeholder of the value in help texts.
     pub const fn value_name(self) -> &'static str {
-        match self {
-            Self::Listen | Self::AdminListen => "ADDRESS:PORT",
-            Self::DatabaseUrl | Self::DatabaseReplicaUrl | Self::PublicUrl | Self::SmtpUrl => "URL",
-            Self::SmtpFrom => "MAILBOX",
-            Self::DatabasePool
-            | Self::WebhooksMaxSubscriptions
-            | Self::OrganizationMaxKeys
-            | Self::OrganizationQuotaFactor
-            | Self::SmtpMailsPerDay
-            | Self::ConnectionsPerClient => "NUMBER",
-            Self::DataDir => "FOLDER",
-            Self::MasterKey
-            | Self::WebhooksTrustedTargets
-            | Self::IdentityTrustedNetworks
-            | Self::CorsOrigins
-            | Self::TrustedProxies => "LIST",
-            Self::WebhooksRetrySchedule => "DELAYS",
-            Self::WebhooksTimeout | Self::NotificationsRetention | Self::SweepInterval | Self::DrainDelay => {
-                "DURATION"
-            }
-            Self::RateLimiter => "PLACE",
-            Self::Log => "FILTER",
-            Self::LogFormat => "FORMAT",
-            Self::Console => "STATE",
-        }
+        self.row().value_name
     }
 
     /// Returns the default, or a description of how it is derived.
     pub const fn default_in_words(self) -> &'static str {
-        match self {
-            Self::DatabaseUrl => "candor.db in the data folder",
-            Self::DatabasePool => "2 × cores + 8",
-            Self::MasterKey => "generated with SQLite",
-            Self::PublicUrl => "from the listener",
-            Self::AdminListen | Self::DatabaseReplicaUrl | Self::SmtpUrl | Self::SmtpFrom => "not set",
-            Self::WebhooksTrustedTargets
-            | Self::IdentityTrustedNetworks
-            | Self::CorsOrigins
-            | Self::TrustedProxies => "none",
-            Self::Listen
-            | Self::DataDir
-            | Self::WebhooksRetrySchedule
-            | Self::WebhooksTimeout
-            | Self::WebhooksMaxSubscriptions
-            | Self::OrganizationMaxKeys
-            | Self::OrganizationQuotaFactor
-            | Self::NotificationsRetention
-            | Self::SmtpMailsPerDay
-            | Self::SweepInterval
-            | Self::DrainDelay
-            | Self::RateLimiter
-            | Self::ConnectionsPerClient
-            | Self::Log
-            | Self::LogFormat
-            | Self::Console => match self.default() {
-                Some(value) => value,
-                None => "none",
-            },
+        match self.row().default {
+            Value(words) | Derived(words) => words,
         }
     }
 }

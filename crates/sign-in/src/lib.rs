@@ -12,8 +12,6 @@ mod body;
 mod change;
 mod check;
 mod email_domain;
-#[cfg(test)]
-mod fixtures;
 mod link;
 mod proof;
 
@@ -32,12 +30,11 @@ use body::{AUDIENCES, AUTHORIZED_PARTIES, CLIENT_ID, DEFAULT_LIFETIME, EMAIL_DOM
 pub use proof::{EmailDomainError, IdentityProof, ProofHolder, ProvableValue, ProvenValues, proof_id_of_address};
 
 use candor_domain::access::Permissions;
-use candor_domain::decision::Resource;
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::decision::{Resource, identity};
+use candor_domain::fields::string_enum;
 use candor_domain::id::{IdentityProviderId, IdentityProviderKind};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
 use candor_domain::rule;
-use candor_domain::schema::OpenWord;
 use candor_domain::time::Timestamp;
 use candor_forms::content::{content, optional, or, or_default, required};
 
@@ -51,9 +48,7 @@ pub enum LinkRule {
     VerifiedEmail,
 }
 
-impl StringEnum for LinkRule {
-    const NAME: &'static str = "IdentityLinkRule";
-}
+string_enum!(LinkRule, "IdentityLinkRule");
 
 /// Status of an identity provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -67,17 +62,10 @@ pub enum Status {
     Disabled,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "IdentityProviderStatus";
-}
+string_enum!(Status, "IdentityProviderStatus");
 
 content! {
-    /// The members of a creation that can be validated without other data.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members of an update that can be validated without other data. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// An OpenID Connect provider of an organization. The service issues no tokens and stores no passwords.
@@ -100,8 +88,6 @@ content! {
         /// Client ids whose bearer tokens are accepted. Empty: those of all clients.
         pub authorized_parties: Vec<String> => set by or_default(AUTHORIZED_PARTIES),
         /// Rule by which an account is linked to a person at the first sign-in.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<LinkRule>")]
         pub link_by: LinkRule => set by required(rule::word()),
         /// Claim of ID tokens with the `externalId` of the person, for `link_by` `scim_external_id`.
         pub subject_claim: String => set by or(SUBJECT_CLAIM, "sub".to_owned()),
@@ -128,8 +114,6 @@ content! {
         /// Authentication context class that ID tokens and bearer tokens must have. Null for any.
         pub required_acr: Option<String> => set by optional(ACR),
         /// Status. A provider is `pending` until its client id or one of its audiences is proven.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// Time of the last disabling, which has ended all sessions from before it. Null if there was none.
         pub disabled_at: Option<Timestamp>,
@@ -147,31 +131,14 @@ fn is_some<S: Serializer>(secret: &Option<Vec<u8>>, to: S) -> Result<S::Ok, S::E
 }
 
 impl Resource for IdentityProvider {
-    type Kind = IdentityProviderKind;
-    const NAME: &'static str = "identity_provider";
-
-    fn id(&self) -> IdentityProviderId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(IdentityProviderKind);
 }
 
 impl Sortable for IdentityProvider {
     const ORDERS_NAME: &'static str = "IdentityProviderSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |provider| Key::Time(provider.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |provider| Key::Time(provider.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |provider| Key::Time(provider.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |provider| Key::Time(provider.updated_at)),
     ];
 }
 

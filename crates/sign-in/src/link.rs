@@ -2,7 +2,7 @@
 
 use candor_domain::access::{Caller, Grant};
 use candor_domain::audit::{AuditDraft, Change};
-use candor_domain::decision::Resource;
+use candor_domain::decision::{Resource, identity};
 use candor_domain::fields::{Fields, Reference};
 use candor_domain::id::{EmployeeId, EmployeeKind, IdentityLinkId, IdentityLinkKind, IdentityProviderId};
 use candor_domain::json::Object;
@@ -58,25 +58,13 @@ pub struct IdentityLink {
 }
 
 impl Resource for IdentityLink {
-    type Kind = IdentityLinkKind;
-    const NAME: &'static str = "identity_link";
-
-    fn id(&self) -> IdentityLinkId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(IdentityLinkKind);
 }
 
 impl Sortable for IdentityLink {
     const ORDERS_NAME: &'static str = "IdentityLinkSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |link| Key::Time(link.created_at),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::CreatedAt, |link| Key::Time(link.created_at))];
 }
 
 /// The body of a link, validated on its own.

@@ -10,7 +10,7 @@ use candor_domain::refusal::DomainError;
 use ulid::Ulid;
 
 use super::*;
-use crate::fixtures::unbound;
+use candor_test_fixtures::unbound;
 
 pub(super) const AT: Timestamp = Timestamp::from_millis(1_700_000_000_000);
 pub(super) const LATER: Timestamp = Timestamp::from_millis(1_700_000_100_000);

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use candor_domain::access::Tenant;
 use candor_port_storage::{CommitError, StorageError, Version};
 use candor_tables::AnyRow;
-use candor_tables::flat::{CellReader, Column, MemberTable, Reader, SqlValue, Stored};
-use candor_tables::read::{AnyStored, ID, RowKind};
+use candor_tables::flat::{CellReader, MemberTable, Reader, SqlValue, Stored};
+use candor_tables::read::{AnyStored, ID, Lookup};
 
 use crate::search;
 use crate::sql::refusal::commit_error;
@@ -27,46 +27,50 @@ pub(crate) fn value<T: Stored>(row: &mut dyn CellReader) -> Result<T, StorageErr
 pub(crate) fn get(
     db: &mut Db,
     tenant: Tenant,
-    kind: RowKind,
-    by: Column,
+    by: Lookup,
     value: SqlValue,
 ) -> Result<Option<AnyStored>, StorageError> {
-    let statements = db.statements(kind.table());
-    let text = if by == ID {
+    let statements = db.statements(by.kind.table());
+    let text = if by.column == ID {
         Arc::clone(&statements.get)
     } else {
-        format!("SELECT {} FROM {} WHERE tenant_id = ? AND {} = ?", statements.columns, kind.table().name, by.name)
-            .into()
+        format!(
+            "SELECT {} FROM {} WHERE tenant_id = ? AND {} = ?",
+            statements.columns,
+            by.kind.table().name,
+            by.column.name
+        )
+        .into()
     };
-    db.first(Sql::new(text).bind(tenant).bind(value), |row| Ok(kind.read(row)?))
+    db.first(Sql::new(text).bind(tenant).bind(value), |row| Ok(by.kind.read(row)?))
 }
 
 /// Returns the row with a value in a column, of any tenant.
 pub(crate) fn row_in_any_tenant(
     db: &mut Db,
-    kind: RowKind,
-    by: Column,
+    by: Lookup,
     value: SqlValue,
 ) -> Result<Option<(Tenant, AnyStored)>, StorageError> {
-    let (columns, name) = (&db.statements(kind.table()).columns, kind.table().name);
-    let text = format!("SELECT tenant_id, {columns} FROM {name} WHERE {} = ?", by.name);
-    db.first(Sql::new(text).bind(value), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
+    let (columns, name) = (&db.statements(by.kind.table()).columns, by.kind.table().name);
+    let text = format!("SELECT tenant_id, {columns} FROM {name} WHERE {} = ?", by.column.name);
+    db.first(Sql::new(text).bind(value), |row| Ok((tenant_of(row, name)?, by.kind.read(row)?)))
 }
 
 /// Returns the rows with at most this value in a column, of all tenants.
 pub(crate) fn due(
     db: &mut Db,
-    kind: RowKind,
-    by: Column,
+    by: Lookup,
     until: SqlValue,
     most: u16,
 ) -> Result<Vec<(Tenant, AnyStored)>, StorageError> {
-    let (columns, name) = (&db.statements(kind.table()).columns, kind.table().name);
-    let column_name = by.name;
+    let (columns, name) = (&db.statements(by.kind.table()).columns, by.kind.table().name);
+    let column_name = by.column.name;
     let text = format!(
         "SELECT tenant_id, {columns} FROM {name} WHERE {column_name} <= ? ORDER BY {column_name}, tenant_id, id LIMIT ?"
     );
-    db.rows(Sql::new(text).bind(until).bind(i64::from(most)), |row| Ok((tenant_of(row, name)?, kind.read(row)?)))
+    db.rows(Sql::new(text).bind(until).bind(i64::from(most)), |row| {
+        Ok((tenant_of(row, name)?, by.kind.read(row)?))
+    })
 }
 
 /// Reads one row of a table with immutable rows.
@@ -79,19 +83,21 @@ pub(crate) fn one<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Resul
 pub(crate) fn by_values(
     db: &mut Db,
     tenant: Tenant,
-    kind: RowKind,
-    by: Column,
+    by: Lookup,
     values: Vec<SqlValue>,
 ) -> Result<Vec<AnyStored>, StorageError> {
-    let (statements, name) = (db.statements(kind.table()), kind.table().name);
+    let (statements, name) = (db.statements(by.kind.table()), by.kind.table().name);
     // Most values match one row each. A vector that grows step by step would hold a long list twice.
     let mut rows = Vec::with_capacity(values.len());
     let mut values = values.into_iter().peekable();
     while values.peek().is_some() {
         let mut draft = Draft::default();
         draft.add("SELECT ").add(&statements.columns).add(" FROM ").add(name);
-        draft.with(" WHERE tenant_id = ", tenant).add(" AND ").any_of(by.name, values.by_ref().take(AT_ONCE));
-        rows.extend(db.rows(draft.finish(), |row| Ok(kind.read(row)?))?);
+        draft
+            .with(" WHERE tenant_id = ", tenant)
+            .add(" AND ")
+            .any_of(by.column.name, values.by_ref().take(AT_ONCE));
+        rows.extend(db.rows(draft.finish(), |row| Ok(by.kind.read(row)?))?);
     }
     Ok(rows)
 }
@@ -100,21 +106,20 @@ pub(crate) fn by_values(
 pub(crate) fn newest_by_values(
     db: &mut Db,
     tenant: Tenant,
-    kind: RowKind,
-    by: Column,
+    by: Lookup,
     values: Vec<SqlValue>,
 ) -> Result<Vec<AnyStored>, StorageError> {
-    let columns = &db.statements(kind.table()).columns;
+    let columns = &db.statements(by.kind.table()).columns;
     let text: Arc<str> = format!(
         "SELECT {columns} FROM {} WHERE tenant_id = ? AND {} = ? ORDER BY created_at DESC, id DESC LIMIT 1",
-        kind.table().name,
-        by.name
+        by.kind.table().name,
+        by.column.name
     )
     .into();
     let mut rows = vec![];
     for value in values {
         let sql = Sql::new(Arc::clone(&text)).bind(tenant).bind(value);
-        rows.extend(db.first(sql, |row| Ok(kind.read(row)?))?);
+        rows.extend(db.first(sql, |row| Ok(by.kind.read(row)?))?);
     }
     Ok(rows)
 }

@@ -22,9 +22,9 @@ use candor_port_storage::store::{
 use candor_port_storage::{ChangeSet, CommitError, Committed};
 use candor_port_storage::{Storage, StorageError, StoredReplay};
 use candor_tables::counts::{CountedGroups, GroupKey};
-use candor_tables::flat::{Column, SqlValue};
+use candor_tables::flat::SqlValue;
 use candor_tables::listing::Listing;
-use candor_tables::read::{AnyStored, RowKind};
+use candor_tables::read::{AnyStored, Lookup};
 
 mod erasing;
 mod provisioning;
@@ -159,129 +159,69 @@ fn unavailable<E: From<StorageError>>() -> E {
     StorageError::Unavailable("as arranged by the test".to_owned()).into()
 }
 
-#[async_trait]
-impl<S: Storage + ?Sized> Rows for Faulty<S> {
-    async fn any_row(
-        &self,
-        tenant: Tenant,
-        kind: RowKind,
-        by: Column,
-        value: SqlValue,
-    ) -> Read<Option<AnyStored>> {
-        self.run_call(FaultyCall::Get, self.store.any_row(tenant, kind, by, value)).await
-    }
-    async fn any_rows(
-        &self,
-        tenant: Tenant,
-        kind: RowKind,
-        by: Column,
-        values: Vec<SqlValue>,
-    ) -> Read<Vec<AnyStored>> {
-        self.run_call(FaultyCall::Batch, self.store.any_rows(tenant, kind, by, values)).await
-    }
-    async fn any_newest(
-        &self,
-        tenant: Tenant,
-        kind: RowKind,
-        by: Column,
-        values: Vec<SqlValue>,
-    ) -> Read<Vec<AnyStored>> {
-        self.run_call(FaultyCall::Batch, self.store.any_newest(tenant, kind, by, values)).await
-    }
-    async fn any_page(&self, tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>> {
-        self.run_call(FaultyCall::List, self.store.any_page(tenant, lists)).await
-    }
-    async fn any_counts(
-        &self,
-        tenant: Tenant,
-        lists: &[Listing],
-        keys: &[GroupKey],
-        most: usize,
-    ) -> Read<CountedGroups> {
-        self.run_call(FaultyCall::List, self.store.any_counts(tenant, lists, keys, most)).await
-    }
-    async fn any_row_of_any_tenant(
-        &self,
-        kind: RowKind,
-        by: Column,
-        value: SqlValue,
-    ) -> Read<Option<(Tenant, AnyStored)>> {
-        self.run_call(FaultyCall::Get, self.store.any_row_of_any_tenant(kind, by, value)).await
-    }
-    async fn any_due(
-        &self,
-        kind: RowKind,
-        by: Column,
-        until: SqlValue,
-        most: u16,
-    ) -> Read<Vec<(Tenant, AnyStored)>> {
-        self.run_call(FaultyCall::Batch, self.store.any_due(kind, by, until, most)).await
+/// Implements a trait of the storage port. A method in the inner braces passes its call on, as a call of the kind before
+/// its name. Further methods follow in full.
+macro_rules! faulty {
+    ($port:ident {
+        $($kind:ident: $method:ident($($argument:ident: $type:ty),*) -> $result:ty;)*
+    } $($more:tt)*) => {
+        #[async_trait]
+        impl<S: Storage + ?Sized> $port for Faulty<S> {
+            $(
+                async fn $method(&self, $($argument: $type),*) -> $result {
+                    self.run_call(FaultyCall::$kind, self.store.$method($($argument),*)).await
+                }
+            )*
+
+            $($more)*
+        }
+    };
+}
+
+use faulty;
+
+faulty! {
+    Rows {
+        Get: any_row(tenant: Tenant, by: Lookup, value: SqlValue) -> Read<Option<AnyStored>>;
+        Batch: any_rows(tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>>;
+        Batch: any_newest(tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>>;
+        List: any_page(tenant: Tenant, lists: &[Listing]) -> Read<Vec<AnyStored>>;
+        List: any_counts(
+            tenant: Tenant, lists: &[Listing], keys: &[GroupKey], most: usize
+        ) -> Read<CountedGroups>;
+        Get: any_row_of_any_tenant(by: Lookup, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>>;
+        Batch: any_due(by: Lookup, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>>;
     }
 }
 
-#[async_trait]
-impl<S: Storage + ?Sized> People for Faulty<S> {
-    async fn lines_above(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors> {
-        self.run_call(FaultyCall::Batch, self.store.lines_above(tenant, people)).await
-    }
-    async fn people_below(&self, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
-        self.run_call(FaultyCall::Batch, self.store.people_below(tenant, manager)).await
-    }
-    async fn direct_reports(
-        &self,
-        tenant: Tenant,
-        managers: &[EmployeeId],
-        most: u16,
-    ) -> Read<Vec<ReportingPair>> {
-        self.run_call(FaultyCall::Batch, self.store.direct_reports(tenant, managers, most)).await
-    }
-    async fn tree_height(&self, tenant: Tenant) -> Read<u32> {
-        self.run_call(FaultyCall::Get, self.store.tree_height(tenant)).await
-    }
-    async fn heights(&self, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
-        self.run_call(FaultyCall::Batch, self.store.heights(tenant, people)).await
-    }
-    async fn read_reporting(&self, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
-        self.run_call(FaultyCall::Get, self.store.read_reporting(tenant, employee, manager)).await
+faulty! {
+    People {
+        Batch: lines_above(tenant: Tenant, people: &[EmployeeId]) -> Read<Ancestors>;
+        Batch: people_below(tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>>;
+        Batch: direct_reports(tenant: Tenant, managers: &[EmployeeId], most: u16) -> Read<Vec<ReportingPair>>;
+        Get: tree_height(tenant: Tenant) -> Read<u32>;
+        Batch: heights(tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>>;
+        Get: read_reporting(tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting>;
     }
 }
 
-#[async_trait]
-impl<S: Storage + ?Sized> Everyone for Faulty<S> {
-    async fn organizations(&self, after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>> {
-        self.run_call(FaultyCall::List, self.store.organizations(after, limit)).await
-    }
-    async fn key_by_hash(&self, hash: KeyHash) -> Read<Option<KeyRecord>> {
-        self.run_call(FaultyCall::Authenticate, self.store.key_by_hash(hash)).await
-    }
-    async fn count_valid_keys(&self, organization: OrganizationId, keys: ValidKeys, most: u32) -> Read<u32> {
-        self.run_call(FaultyCall::List, self.store.count_valid_keys(organization, keys, most)).await
-    }
-    async fn touch_keys(&self, used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()> {
-        self.run_call(FaultyCall::Upkeep, self.store.touch_keys(used)).await
+faulty! {
+    Everyone {
+        List: organizations(after: Option<OrganizationId>, limit: u16) -> Read<Vec<Organization>>;
+        Authenticate: key_by_hash(hash: KeyHash) -> Read<Option<KeyRecord>>;
+        List: count_valid_keys(organization: OrganizationId, keys: ValidKeys, most: u32) -> Read<u32>;
+        Upkeep: touch_keys(used: &[(OrganizationId, KeyId, Timestamp)]) -> Read<()>;
     }
 }
 
-#[async_trait]
-impl<S: Storage + ?Sized> History for Faulty<S> {
-    async fn replay(&self, tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>> {
-        self.run_call(FaultyCall::Replay, self.store.replay(tenant, key, now)).await
-    }
-    async fn keep(&self, tenant: Tenant, replay: Replay) -> Read<bool> {
-        self.run_call(FaultyCall::Commit, self.store.keep(tenant, replay)).await
-    }
-    async fn feed(
-        &self,
-        tenant: Tenant,
-        filter: &FeedFilter,
-        oldest: Timestamp,
-        start: &FeedStart,
-        limit: u16,
-    ) -> Read<FeedPage> {
-        self.run_call(FaultyCall::Feed, self.store.feed(tenant, filter, oldest, start, limit)).await
-    }
-    async fn sweep(&self, expiry: Expiry, most: u32) -> Read<u64> {
-        self.run_call(FaultyCall::Upkeep, self.store.sweep(expiry, most)).await
+faulty! {
+    History {
+        Replay: replay(tenant: Tenant, key: &IdempotencyKey, now: Timestamp) -> Read<Option<StoredReplay>>;
+        Commit: keep(tenant: Tenant, replay: Replay) -> Read<bool>;
+        Feed: feed(
+            tenant: Tenant, filter: &FeedFilter, oldest: Timestamp, start: &FeedStart, limit: u16
+        ) -> Read<FeedPage>;
+        Upkeep: sweep(expiry: Expiry, most: u32) -> Read<u64>;
     }
 }
 

@@ -21,7 +21,7 @@ use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::organization::Organization;
-use candor_domain::people::{CustomFields, Employee, Invitation, MANUAL, Role, Status};
+use candor_domain::people::{Employee, Invitation};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, ManualClock, SeededIds, new_id, random32};
@@ -81,27 +81,12 @@ impl Fixtures {
         Employee {
             id,
             email: format!("Person{number}@example.com"),
-            external_id: None,
             first_name: format!("First{number}"),
             last_name: format!("Last{number}"),
             job_title: Some(format!("Job{}", number % 3)),
-            role: Role::Employee,
-            manager_id: None,
-            department_id: None,
-            status: Status::Active,
-            custom_fields: CustomFields::default(),
-            is_hris_managed: false,
-            hris_source: MANUAL.to_owned(),
-            connector_id: None,
             created_at: at,
             updated_at: at,
-            deactivated_at: None,
-            returned_at: None,
-            address_changed_at: None,
-            hold: None,
-            hold_changes: 0,
-            erased_at: None,
-            is_twin: false,
+            ..candor_test_fixtures::employee(0)
         }
     }
 

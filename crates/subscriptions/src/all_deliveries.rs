@@ -24,11 +24,8 @@ impl AllDeliveriesFilter {
 
     /// Returns every `sort` word with its order, the default first. Other orders have no index.
     pub fn sorts() -> impl Iterator<Item = (&'static str, Sort)> + Clone {
-        [
-            ("-attempted_at", Sort::descending_by(SortBy::AttemptedAt)),
-            ("attempted_at", Sort::ascending_by(SortBy::AttemptedAt)),
-        ]
-        .into_iter()
+        let sorts = [Sort::descending_by(SortBy::AttemptedAt), Sort::ascending_by(SortBy::AttemptedAt)];
+        sorts.into_iter().map(|sort| (sort.word(), sort))
     }
 
     /// Declares and reads the parameters of `GET /deliveries`.

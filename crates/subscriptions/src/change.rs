@@ -7,13 +7,13 @@ use candor_domain::decision::Decision;
 use candor_domain::event::EventType;
 use candor_domain::fields::{Fields, StringEnum};
 use candor_domain::id::WebhookId;
-use candor_domain::json::{Object, Value};
+use candor_domain::json::Value;
 use candor_domain::problem::{Code, ValidationErrors, ValueError};
 use candor_domain::receiver_url::{ReceiverUrl, URL_CHARS, Verdict};
 use candor_domain::refusal::DomainError;
 use candor_domain::rule::{self, Checked, Field, Flag, Shape, Whole};
 use candor_domain::time::Timestamp;
-use candor_domain::update::Update;
+use candor_domain::update::{Update, parse_new, parse_update};
 use serde_json::json;
 
 use super::custom_headers::{self, CustomHeaders, HeaderPatch, SealedHeaderPatch};
@@ -155,15 +155,9 @@ impl Draft {
         let filter = fields.optional(&FILTER).and_then(|filter| fields.nested("filter", filter)?.some());
         Some(Self { url: url?, content: content?, headers, filter })
     }
-
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
 }
+
+parse_new!(Draft, READ_ONLY);
 
 impl Patch {
     /// Declares and reads the fields of an update.
@@ -185,13 +179,9 @@ impl Patch {
         }
         patch
     }
-
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY], Self::read)
-    }
 }
+
+parse_update!(Patch, [READ_ONLY]);
 
 /// Reads the filter of an update: `None` if it is absent, `Some(None)` to remove it.
 fn read_filter(fields: &mut Fields) -> Option<Option<EventFilter>> {

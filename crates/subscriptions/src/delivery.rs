@@ -2,11 +2,11 @@
 
 use candor_domain::attempt_failure::FailureReason;
 use candor_domain::event::EventType;
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, EventKind, Id, Kind, RequestKind, WebhookId};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
 use candor_domain::params::{self, ListRequest, Param, Params, ValueForm};
-use candor_domain::schema::{OpenWord, PublicEventId};
+use candor_domain::schema::PublicEventId;
 use candor_domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -15,37 +15,6 @@ use super::{NextStep, Status};
 
 /// Retention of the delivery log, in days (§6.4, §8).
 pub const LOG_DAYS: i64 = 30;
-
-/// The outcome of an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum AttemptOutcome {
-    /// The receiver responded with 2xx in time.
-    Acknowledged,
-    /// The attempt failed for this reason.
-    Failed(FailureReason),
-}
-
-impl AttemptOutcome {
-    /// Returns the outcome of a response in time (§6.3): any 2xx acknowledges.
-    #[must_use]
-    pub const fn from_status(status: u16) -> Self {
-        match status {
-            200..=299 => Self::Acknowledged,
-            300..=399 => Self::Failed(FailureReason::Redirect),
-            410 => Self::Failed(FailureReason::Gone),
-            _ => Self::Failed(FailureReason::Status),
-        }
-    }
-
-    /// Returns the status of a test delivery in the log; a test is attempted once (decision F7).
-    #[must_use]
-    pub const fn test_status(self) -> Status {
-        match self {
-            Self::Acknowledged => Status::Success,
-            Self::Failed(_) => Status::Failed,
-        }
-    }
-}
 
 /// One attempt to deliver an event.
 #[derive(Debug, Clone, PartialEq, Eq, JsonSchema)]
@@ -91,14 +60,11 @@ struct Entry<'a> {
     #[schemars(with = "PublicEventId")]
     event_id: String,
     /// Type of the event.
-    #[schemars(with = "OpenWord<EventType>")]
     event_type: EventType,
     /// Number of the attempt, starting with 1.
     #[schemars(range(min = 1))]
     attempt: u16,
     /// Result of the attempt. After `failed` another attempt follows, after `dropped` none.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
     status: Status,
     /// URL of the request.
     request_url: &'a str,
@@ -113,7 +79,7 @@ struct Entry<'a> {
     /// Start time of the attempt.
     attempted_at: Timestamp,
     /// Reason for the failure. Null on success and for old attempts without a recorded reason.
-    #[schemars(with = "Option<OpenWord<FailureReason>>")]
+    #[schemars(with = "Option<FailureReason>")]
     failure: Option<&'static str>,
     /// More about the failure, for people. `tls`: its cause, such as `certificate_expired`, `unknown_issuer`, `wrong_name` or
     /// `no_tls`. `redirect`: its target without a query. Null for other reasons and for old attempts.
@@ -202,16 +168,8 @@ impl DeliveryFilter {
 impl Sortable for Delivery {
     const ORDERS_NAME: &'static str = "DeliverySort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |delivery| Key::Time(delivery.logged_at()),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::AttemptedAt,
-            key: |delivery| Key::Time(delivery.attempted_at),
-            words: &["-attempted_at", "attempted_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |delivery| Key::Time(delivery.logged_at())),
+        SortKey::descending_by(SortBy::AttemptedAt, |delivery| Key::Time(delivery.attempted_at)),
     ];
 }
 
@@ -266,22 +224,6 @@ mod tests {
         assert_eq!(figures_after(NextStep::Success), (Status::Success, None, Some(time)));
         assert_eq!(figures_after(NextStep::Retry { at: time }), (Status::Failed, Some(time), None));
         assert_eq!(figures_after(NextStep::Dropped), (Status::Dropped, None, None));
-    }
-
-    #[test]
-    fn only_a_2xx_status_acknowledges() {
-        for status in 0..=999 {
-            let outcome = AttemptOutcome::from_status(status);
-            let expected_outcome = match status / 100 {
-                2 => AttemptOutcome::Acknowledged,
-                4 if status == 410 => AttemptOutcome::Failed(FailureReason::Gone),
-                3 => AttemptOutcome::Failed(FailureReason::Redirect),
-                _ => AttemptOutcome::Failed(FailureReason::Status),
-            };
-            assert_eq!(outcome, expected_outcome, "{status}");
-            let test = if status / 100 == 2 { Status::Success } else { Status::Failed };
-            assert_eq!(outcome.test_status(), test, "{status}");
-        }
     }
 
     #[test]

@@ -9,9 +9,8 @@ use candor_domain::id::{DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
 use candor_domain::objective::Scope;
 use candor_domain::observation;
 use candor_domain::rule::{self, Field, IdRule, List, Nested, OneOf};
-use candor_domain::schema::OpenWord;
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Maximum number of ids in one member of a content filter.
 pub const MAX_FILTER_IDS: usize = 100;
@@ -42,12 +41,10 @@ pub struct EventFilter {
     #[serde(rename = "department_id")]
     pub department_ids: Option<Vec<DepartmentId>>,
     /// Type of the observations. Null for no condition.
-    #[serde(rename = "type", serialize_with = "optional_word")]
-    #[schemars(with = "Option<OpenWord<observation::Type>>")]
+    #[serde(rename = "type")]
     pub kind: Option<observation::Type>,
     /// Scopes of the objectives. Null for no condition.
-    #[serde(rename = "scope", serialize_with = "optional_words")]
-    #[schemars(with = "Option<Vec<OpenWord<Scope>>>")]
+    #[serde(rename = "scope")]
     pub scopes: Option<Vec<Scope>>,
 }
 
@@ -266,15 +263,6 @@ impl Family {
             | EventData::TestMessage => None,
         }
     }
-}
-
-fn optional_word<T: StringEnum, S: Serializer>(word: &Option<T>, serializer: S) -> Result<S::Ok, S::Error> {
-    word.map(StringEnum::word).serialize(serializer)
-}
-
-fn optional_words<T: StringEnum, S: Serializer>(words: &Option<Vec<T>>, serializer: S) -> Result<S::Ok, S::Error> {
-    let words = words.as_ref().map(|words| words.iter().map(|word| word.word()).collect::<Vec<_>>());
-    words.serialize(serializer)
 }
 
 #[cfg(test)]

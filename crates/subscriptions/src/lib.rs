@@ -9,10 +9,9 @@ mod disabling;
 mod failing;
 mod failure_detail;
 mod filter;
-#[cfg(test)]
-mod fixtures;
 mod headers;
 mod job;
+mod outcome;
 mod payload;
 mod ping;
 mod redelivery;
@@ -23,14 +22,13 @@ mod streak;
 mod subscribers;
 mod topic;
 
-use candor_domain::decision::Resource;
+use candor_domain::decision::{Resource, identity};
 use candor_domain::event::EventType;
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::string_enum;
 use candor_domain::id::{WebhookId, WebhookKind};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
 use candor_domain::params::{self, Bounds, ListRequest, Params, StatusWord};
 use candor_domain::rule;
-use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::signature::PREFIX;
 use candor_domain::time::Timestamp;
@@ -48,18 +46,19 @@ pub use custom_headers::{
     CustomHeaders, HEADER_NAME_CHARS, HEADER_VALUE_CHARS, HeaderChange, HeaderPatch, MAX_HEADERS, SealedHeader,
     SealedHeaderPatch, mask_value,
 };
-pub use delivery::{AttemptOutcome, Delivery, DeliveryFilter, LOG_DAYS};
+pub use delivery::{Delivery, DeliveryFilter, LOG_DAYS};
 pub use disabling::DisableReason;
 pub use failing::FAILING_AFTER_ATTEMPTS;
 pub use failure_detail::{DETAIL_CHARS, redirect_target};
 pub use filter::{DepartmentFact, EventFacts, EventFilter, MAX_FILTER_IDS};
 pub use headers::{USER_AGENT, headers};
 pub use job::{AttemptEffect, AttemptResponse, DeliveryOrigin, Job};
+pub use outcome::{AttemptOutcome, NextStep};
 pub use payload::{PayloadForm, thin_body};
 pub use ping::{PING_MESSAGE, Ping, ping};
 pub use redelivery::{AttemptState, MAX_REPLAYED, ReplayOrder, ReplaySelection};
 pub use retry_after::RequestedPause;
-pub use schedule::{MAX_RETRIES, NextStep, ResumedRetry, Schedule, ScheduleError};
+pub use schedule::{MAX_RETRIES, ResumedRetry, Schedule, ScheduleError};
 pub use stats::{AttemptCount, DeliveryStats, HourStats, LogFigures, MAX_QUEUED_COUNT, ReasonCount};
 pub use streak::{DISABLE_AFTER_FAILURES, DISABLE_AFTER_SECONDS, HealthDelta, Streak};
 pub use subscribers::{MAX_SUBSCRIPTIONS, Subscribers};
@@ -77,18 +76,10 @@ pub enum Status {
     Dropped,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "DeliveryStatus";
-}
+string_enum!(Status, "DeliveryStatus");
 
 impl StatusWord for Status {
     const FILTER_NAME: &'static str = "DeliveryStatusFilter";
-}
-
-impl Serialize for Status {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        as_word(self, serializer)
-    }
 }
 
 /// A secret in its stored, sealed form. The domain never sees the plain text.
@@ -101,12 +92,7 @@ pub struct SealedSecret {
 }
 
 content! {
-    /// The members of a creation that can be validated without other data.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members of an update that can be validated without other data. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// A webhook subscription.
@@ -128,7 +114,6 @@ content! {
         /// Description. Null if there is none.
         pub description: Option<String> => set by optional(rule::text(0..=DESCRIPTION_CHARS)),
         /// Form of delivered events: `full` has the whole resource in `data`, `thin` only its id, type and URL.
-        #[schemars(with = "OpenWord<PayloadForm>")]
         pub payload: PayloadForm => set by or(rule::word(), PayloadForm::Full),
         /// Headers that every delivery carries, by lower-case name. A value is shown as `…` and its last four
         /// characters, or as `…` alone if the value has fewer than 9 characters.
@@ -143,7 +128,6 @@ content! {
         /// End time of the newest attempt. Null if there was none.
         pub last_delivery_at: Option<Timestamp>,
         /// Result of the newest attempt. Null if there was none.
-        #[schemars(with = "Option<OpenWord<Status>>")]
         pub last_delivery_status: Option<Status>,
         /// Time of creation, which never changes.
         pub created_at: Timestamp,
@@ -166,16 +150,7 @@ content! {
 }
 
 impl Resource for Subscription {
-    type Kind = WebhookKind;
-    const NAME: &'static str = "webhook";
-
-    fn id(&self) -> WebhookId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(WebhookKind);
 
     fn mark(&self) -> u64 {
         let status = self.last_delivery_status.map_or(0, |status| match status {
@@ -251,16 +226,8 @@ impl Filter {
 impl Sortable for Subscription {
     const ORDERS_NAME: &'static str = "WebhookSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |subscription| Key::Time(subscription.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |subscription| Key::Time(subscription.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |subscription| Key::Time(subscription.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |subscription| Key::Time(subscription.updated_at)),
     ];
 }
 

@@ -3,9 +3,9 @@
 use candor_domain::access::{Caller, PermissionError, Tenant};
 use candor_domain::decision::Resource;
 use candor_domain::event::{Event, EventData, EventType};
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::string_enum;
 use candor_domain::retention::RetentionRun;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
 /// The form of the member `data` of delivered events.
@@ -32,15 +32,7 @@ impl PayloadForm {
     }
 }
 
-impl StringEnum for PayloadForm {
-    const NAME: &'static str = "WebhookPayload";
-}
-
-impl Serialize for PayloadForm {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        as_word(self, serializer)
-    }
-}
+string_enum!(PayloadForm, "WebhookPayload");
 
 /// Members of an event's data that determine the path of the resource.
 #[derive(Deserialize)]
@@ -131,6 +123,7 @@ fn place(data: EventData, resource: &Reference<'_>) -> Option<(&'static str, Str
 mod tests {
     use super::*;
     use candor_domain::access::Environment;
+    use candor_domain::fields::StringEnum;
     use candor_domain::id::{EventId, OrganizationId};
     use candor_domain::time::Timestamp;
     use ulid::Ulid;

@@ -2,7 +2,7 @@
 
 use candor_domain::access::{Caller, PermissionError};
 use candor_domain::event::{EventType, public_id};
-use candor_domain::fields::{Fields, StringEnum};
+use candor_domain::fields::{Fields, StringEnum, string_enum};
 use candor_domain::json::Object;
 use candor_domain::problem::{Code, ValidationErrors, ValueError};
 use candor_domain::refusal::DomainError;
@@ -45,9 +45,7 @@ pub enum ReplaySelection {
     All,
 }
 
-impl StringEnum for ReplaySelection {
-    const NAME: &'static str = "ReplaySelection";
-}
+string_enum!(ReplaySelection, "ReplaySelection");
 
 /// The body of a replay, validated on its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,9 +187,9 @@ mod tests {
     use super::super::tests::{NOON, codes, object, subscription};
     use super::super::{AttemptOutcome, AttemptResponse, DeliveryOrigin, Schedule};
     use super::*;
-    use crate::fixtures::unbound;
     use candor_domain::access::{AccessLevel, Environment, Tenant};
     use candor_domain::id::{DeliveryId, EventId, OrganizationId};
+    use candor_test_fixtures::unbound;
     use ulid::Ulid;
 
     fn parse(body: &str) -> Result<ReplayOrder, ValidationErrors> {

@@ -2,7 +2,7 @@
 
 use candor_domain::time::Timestamp;
 
-use super::{AttemptOutcome, RequestedPause, Status};
+use super::{AttemptOutcome, NextStep, RequestedPause};
 
 /// Default delays before attempts 2 to 7, in seconds (§6.4).
 const DEFAULT_DELAYS: [i64; 6] = [30, 120, 600, 3_600, 21_600, 86_400];
@@ -29,20 +29,6 @@ pub struct Schedule {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected at most {MAX_RETRIES} delays of 1 second to 30 days, like `30s,2m,10m,1h,6h,24h`")]
 pub struct ScheduleError;
-
-/// The step after an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NextStep {
-    /// No step: the receiver acknowledged the delivery.
-    Success,
-    /// Another attempt follows after a delay.
-    Retry {
-        /// Time when the attempt is due.
-        at: Timestamp,
-    },
-    /// The delivery is dropped: this was the last attempt.
-    Dropped,
-}
 
 /// The fate of a queued retry when its subscription becomes active again (decision F4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,27 +102,6 @@ impl Schedule {
             ResumedRetry::Dropped
         } else {
             ResumedRetry::At(due.max(now))
-        }
-    }
-}
-
-impl NextStep {
-    /// Returns the status of the attempt in the delivery log (decision F2).
-    #[must_use]
-    pub const fn status(self) -> Status {
-        match self {
-            Self::Success => Status::Success,
-            Self::Retry { .. } => Status::Failed,
-            Self::Dropped => Status::Dropped,
-        }
-    }
-
-    /// Returns the time of the next attempt, if there is one.
-    #[must_use]
-    pub const fn next_attempt_at(self) -> Option<Timestamp> {
-        match self {
-            Self::Retry { at } => Some(at),
-            Self::Success | Self::Dropped => None,
         }
     }
 }
@@ -221,18 +186,6 @@ mod tests {
             );
         }
         assert_eq!(Schedule::parse("").unwrap().next_step(1, FAILED, None, START), NextStep::Dropped);
-    }
-
-    #[test]
-    fn each_step_has_its_status_in_the_log() {
-        let table = [
-            (NextStep::Success, Status::Success, None),
-            (NextStep::Retry { at: START }, Status::Failed, Some(START)),
-            (NextStep::Dropped, Status::Dropped, None),
-        ];
-        for (next, status, at) in table {
-            assert_eq!((next.status(), next.next_attempt_at()), (status, at));
-        }
     }
 
     #[test]

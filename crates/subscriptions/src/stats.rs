@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 
 use candor_domain::attempt_failure::FailureReason;
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::StringEnum;
 use candor_domain::id::{EventId, WebhookId};
 use candor_domain::request_stats::StatsWindow;
-use candor_domain::schema::OpenWord;
 use candor_domain::time::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -51,8 +50,6 @@ pub struct DeliveryStats {
     /// Id of the subscription.
     pub subscription_id: WebhookId,
     /// Time range of the attempts.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<StatsWindow>")]
     pub window: StatsWindow,
     /// Start of the time range.
     pub since: Timestamp,
@@ -88,7 +85,6 @@ pub struct DeliveryStats {
 pub struct ReasonCount {
     /// Reason of the failures. Null for old attempts without a recorded reason.
     #[serde(serialize_with = "reason")]
-    #[schemars(with = "Option<OpenWord<FailureReason>>")]
     pub reason: Option<FailureReason>,
     /// Number of attempts that failed for this reason.
     pub count: u64,

@@ -9,7 +9,7 @@ use candor_domain::refusal::DomainError;
 use ulid::Ulid;
 
 use super::*;
-use crate::fixtures::unbound;
+use candor_test_fixtures::unbound;
 
 pub(super) const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 

@@ -140,7 +140,6 @@ impl Serialize for Topics {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::unbound;
     use crate::tests::{NOON, object};
     use crate::{Draft, Patch, SealedHeaderPatch, Subscription};
     use candor_domain::access::{AccessLevel, Permission, Permissions};
@@ -148,6 +147,7 @@ mod tests {
     use candor_domain::id::WebhookId;
     use candor_domain::receiver_url::Verdict;
     use candor_domain::refusal::DomainError;
+    use candor_test_fixtures::unbound;
     use ulid::Ulid;
 
     #[test]

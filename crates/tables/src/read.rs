@@ -72,6 +72,23 @@ impl RowKind {
     }
 }
 
+/// A lookup of rows by the values of a column.
+#[derive(Debug, Clone, Copy)]
+pub struct Lookup {
+    /// The table of the rows.
+    pub kind: RowKind,
+    /// The column.
+    pub column: Column,
+}
+
+impl Lookup {
+    /// Creates the lookup of a resource's whole rows.
+    #[must_use]
+    pub const fn new<T: Stored>(column: Column) -> Self {
+        Self { kind: RowKind::new::<T>(), column }
+    }
+}
+
 /// A resource whose readers can be read without the rest of the row.
 pub trait StoredReaders: Stored {
     /// Declaration of the table with only the id and the columns that determine the readers.

@@ -9,10 +9,11 @@ use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
 use super::algorithm::{KeyType, TokenAlgorithm, Verifier};
 use super::flaw::TokenError;
 use super::strict_json::{DocumentError, MAX_DOCUMENT_BYTES, read_object, text, texts};
-use super::token::MAX_KEY_ID_BYTES;
 
 /// Maximum number of keys of a set.
 pub const MAX_KEYS: usize = 100;
+/// Length of the longest `kid` of a key, in bytes. Tokens and key sets of real providers have less than 100.
+pub const MAX_KEY_ID_BYTES: usize = 255;
 /// Sizes of RSA moduli that are used, in bits. Smaller ones are weak, larger ones cost too much time.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
 /// Maximum size of an RSA exponent, in bytes: the limit of ring.

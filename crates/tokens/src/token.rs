@@ -11,13 +11,11 @@ use candor_forms::json::{Object, Value};
 
 use super::algorithm::TokenAlgorithm;
 use super::flaw::TokenError;
-use super::key_set::KeySet;
+use super::key_set::{KeySet, MAX_KEY_ID_BYTES};
 use super::strict_json::{DocumentError, read_object, text};
 
 /// Maximum length of a token, in bytes.
 pub const MAX_TOKEN_BYTES: usize = 16 * 1024;
-/// Length of the longest `kid` of a key, in bytes. Tokens and key sets of real providers have less than 100.
-pub const MAX_KEY_ID_BYTES: usize = 255;
 /// Beginning of media types that a `typ` may leave out.
 const APPLICATION: &str = "application/";
 

@@ -47,6 +47,8 @@ pub(super) fn read(document: &Value) -> Outcome<Api> {
         version: text(&document["info"]["version"])?,
         types: schemas::read(&document["components"]["schemas"])?,
         queries,
+        keyed_filters: query::keyed_filters(document),
+        row_types: schemas::row_types(&document["components"]["schemas"])?,
         resources,
         root,
         streamed,

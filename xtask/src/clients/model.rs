@@ -2,6 +2,7 @@
 
 use super::types::Type;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Input of every template.
 #[derive(Debug, Serialize)]
@@ -10,6 +11,10 @@ pub(super) struct Api {
     pub(super) types: Vec<NamedType>,
     /// Parameter types of lists and searches.
     pub(super) queries: Vec<NamedType>,
+    /// Filters of all operations whose parameters name a key of a map, such as `filter[metadata.team]`.
+    pub(super) keyed_filters: BTreeSet<String>,
+    /// Types of exported rows, each after the prefix of its ids. A prefix of several types is left out.
+    pub(super) row_types: Vec<(String, String)>,
     pub(super) resources: Vec<Resource>,
     /// Operations that are methods of the client itself instead of a resource.
     pub(super) root: Vec<Operation>,

@@ -4,7 +4,8 @@ use super::document::{member, object, text};
 use super::model::{Member, NamedType, RenderedType};
 use super::types::Type;
 use crate::process::Outcome;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 const RANGE: &str = "Range";
 /// Name of the parameter of a dry run in queries.
@@ -31,6 +32,22 @@ pub(super) fn range() -> NamedType {
         bound_of("lte", "The greatest value that matches."),
     ];
     object(RANGE, "Bounds of a date or time, both inclusive.", bounds)
+}
+
+/// Returns the filters of all operations whose parameters name a key of a map.
+pub(super) fn keyed_filters(document: &Value) -> BTreeSet<String> {
+    let items = document["paths"].as_object().into_iter().flat_map(Map::values);
+    let operations = items.filter_map(Value::as_object).flat_map(Map::values);
+    let parameters = operations.filter_map(|operation| operation["parameters"].as_array()).flatten();
+    parameters.filter_map(keyed_filter).map(str::to_owned).collect()
+}
+
+/// Returns the filter whose keys a parameter names: `custom_fields` for `filter[custom_fields.city]`, where `city` is a
+/// key of its map. `None` for all other parameters.
+fn keyed_filter(parameter: &Value) -> Option<&str> {
+    parameter["schema"]["additionalProperties"].as_object()?;
+    let pattern = parameter["schema"]["propertyNames"]["pattern"].as_str()?;
+    pattern.trim_start_matches('^').split("\\.").next()
 }
 
 impl Query {
@@ -61,10 +78,7 @@ impl Query {
 
     fn add(&mut self, name: &str, parameter: &Value) -> Outcome {
         let schema = &parameter["schema"];
-        if schema["additionalProperties"].is_object() {
-            // `filter[custom_fields.city]`: the prefix is the name of the member, the rest a key of its map.
-            let prefix = schema["propertyNames"]["pattern"].as_str().unwrap_or_default();
-            let prefix = prefix.trim_start_matches('^').split("\\.").next().unwrap_or_default();
+        if let Some(prefix) = keyed_filter(parameter) {
             self.filters.push(member(prefix, parameter, false, &Type::read(schema)?));
             return Ok(());
         }
@@ -107,7 +121,7 @@ impl Query {
 
 #[cfg(test)]
 mod tests {
-    use super::Query;
+    use super::{Query, keyed_filters};
     use serde_json::json;
 
     #[test]
@@ -118,13 +132,24 @@ mod tests {
             {"in": "query", "name": "filter[updated_at][gte]", "schema": text},
             {"in": "query", "name": "filter[updated_at][lte]", "schema": text},
             {"in": "query", "name": "types", "schema": {"type": "array", "items": text}, "explode": false},
+            {"in": "query", "name": "filter", "schema": {
+                "additionalProperties": text, "propertyNames": {"pattern": "^metadata\\..{1,40}$"},
+            }},
             {"in": "header", "name": "If-Match", "schema": text},
         ]);
-        let query = Query::read(&json!({}), &json!({"parameters": parameters}), "ListPeople").unwrap();
+        let operation = json!({"parameters": parameters});
+        assert_eq!(
+            keyed_filters(&json!({"paths": {"/people": {"get": operation}}})),
+            ["metadata".to_owned()].into()
+        );
+        let query = Query::read(&json!({}), &operation, "ListPeople").unwrap();
         let names = |of: &[super::Member]| of.iter().map(|member| member.name.clone()).collect::<Vec<_>>();
         assert_eq!(
             (names(&query.members), names(&query.filters)),
-            (vec!["filter".to_owned(), "types".to_owned()], vec!["status".to_owned(), "updated_at".to_owned()])
+            (
+                vec!["filter".to_owned(), "types".to_owned()],
+                ["status", "updated_at", "metadata"].map(str::to_owned).into()
+            )
         );
         assert_eq!(query.filters[1].rendered.typescript, "Range");
         assert_eq!(query.joined, ["types"]);

@@ -8,15 +8,18 @@ use minijinja::{Environment, Error, UndefinedBehavior, Value, context};
 use std::fs;
 
 /// Templates, each with the file that it generates.
-const FILES: [(&str, &str); 10] = [
+const FILES: [(&str, &str); 13] = [
     ("types.ts.jinja", "clients/typescript/src/generated/types.ts"),
     ("errors.ts.jinja", "clients/typescript/src/generated/errors.ts"),
+    ("tables.ts.jinja", "clients/typescript/src/generated/tables.ts"),
     ("resources.ts.jinja", "clients/typescript/src/generated/resources.ts"),
     ("types.py.jinja", "clients/python/src/candor_client/types.py"),
     ("errors.py.jinja", "clients/python/src/candor_client/_generated/errors.py"),
+    ("tables.py.jinja", "clients/python/src/candor_client/_generated/tables.py"),
     ("resources.py.jinja", "clients/python/src/candor_client/resources.py"),
     ("types.rs.jinja", "crates/client/src/generated/types.rs"),
     ("types.rs.jinja", "crates/client/src/generated/basic_types.rs"),
+    ("tables.rs.jinja", "crates/client/src/generated/tables.rs"),
     ("resources.rs.jinja", "crates/client/src/generated/resources.rs"),
     ("dispatch.rs.jinja", "tests/tests/binary/client/generated/dispatch.rs"),
 ];

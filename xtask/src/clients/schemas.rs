@@ -48,6 +48,21 @@ pub(super) fn tag(schemas: &Value, union: &str) -> Outcome<Option<Tag>> {
     Ok(Some(Tag { member: member.to_owned(), families }))
 }
 
+/// Returns the types of exported rows, each after the prefix of its ids. Leaves out prefixes of several types.
+pub(super) fn row_types(schemas: &Value) -> Outcome<Vec<(String, String)>> {
+    let families = tag(schemas, "ExportRow")?.map(|tag| tag.families).unwrap_or_default();
+    let row_type = |Family { name, words }: &Family| {
+        let data = reference(&schemas[name]["properties"]["data"])?;
+        let pattern = schemas[data]["properties"]["id"]["pattern"].as_str()?;
+        let (prefix, _) = pattern.trim_start_matches('^').split_once('_')?;
+        Some((prefix.to_owned(), words.first()?.clone()))
+    };
+    let mut row_types: Vec<_> = families.iter().filter_map(row_type).collect();
+    let prefixes: Vec<_> = row_types.iter().map(|(prefix, _)| prefix.clone()).collect();
+    row_types.retain(|(prefix, _)| prefixes.iter().filter(|one| *one == prefix).count() == 1);
+    Ok(row_types)
+}
+
 /// Returns the schema of a page's entries, if this is the schema of a page.
 pub(super) fn page_items(schema: &Value) -> Option<&Value> {
     let properties = &schema["properties"];

@@ -33,7 +33,7 @@ impl Table {
         let (_, table) = source.split_once("const METRICS").ok_or_else(|| format!("no METRICS in {TABLE}"))?;
         let (table, _) = table.split_once("\n];").ok_or_else(|| format!("METRICS in {TABLE} has no end"))?;
         let mut all = BTreeMap::from([("candor_build_info".to_owned(), false)]);
-        for entry in table.split("::").skip(1) {
+        for entry in table.split("\n    (").skip(1).map(str::trim_start) {
             let name = entry.split('"').nth(1).filter(|name| name.starts_with("candor_"));
             all.extend(name.map(|name| (name.to_owned(), entry.starts_with("Histogram"))));
         }
@@ -79,8 +79,8 @@ pub(crate) fn undescribed_metrics<'a>(
 mod tests {
     use super::Table;
 
-    const SOURCE: &str = "const METRICS: [_; 2] = [\n    (MetricType::Gauge, BUILD, \"Says.\"),\n    (MetricType::Counter, \
-        \"candor_a_b_total\", \"Says.\"),\n    (\n        MetricType::Histogram,\n        \"candor_c_seconds\",\n        \
+    const SOURCE: &str = "const METRICS: [_; 2] = [\n    (Gauge, BUILD, \"Says.\"),\n    (Counter, \
+        \"candor_a_b_total\", \"Says.\"),\n    (\n        Histogram,\n        \"candor_c_seconds\",\n        \
         \"Says.\",\n    ),\n];\n";
 
     #[test]

@@ -9,15 +9,25 @@ use std::collections::BTreeSet;
 
 /// Maximum number of files in one circle.
 const FILES: usize = 5;
-/// Crates whose top-level folders form layers: no two of these folders may import each other.
-const LAYERED: [&str; 3] = ["crates/http/src/", "crates/store-postgres/src/", "crates/store-sqlite/src/"];
+/// Crates whose top-level folders and files import one another in circles. In all other crates they form layers: no two
+/// of them import each other, directly or through others. The list only gets shorter.
+const CIRCULAR: [&str; 7] = [
+    "crates/client/src/",
+    "crates/domain/src/",
+    "crates/forms/src/",
+    "crates/people-csv/src/",
+    "crates/port-storage/src/",
+    "crates/scim/src/",
+    "crates/store-testkit/src/",
+];
 
 pub(super) fn check(files: &[SourceFile]) -> Vec<Finding> {
     let sources = || files.iter().filter(|file| file.path.ends_with(".rs"));
     let folders: BTreeSet<&str> = sources().filter_map(|file| source_folder(&file.path)).collect();
     let of_crate = |folder: &str| {
         let modules = Modules::read(folder, sources());
-        let layers = if LAYERED.contains(&folder) { circles_of_folders(folder, &modules) } else { vec![] };
+        let is_layered = folder.starts_with("crates/") && !CIRCULAR.contains(&folder);
+        let layers = if is_layered { circles_of_folders(folder, &modules) } else { vec![] };
         [circles_of_files(&modules), layers].concat()
     };
     folders.into_iter().flat_map(of_crate).collect()
@@ -76,7 +86,7 @@ mod tests {
     /// Returns the files of a crate. Each file imports the next one, and the last file imports the first.
     fn ring(files: usize) -> Vec<SourceFile> {
         let import = |at: usize| format!("use crate::m{}::Name;", (at + 1) % files);
-        (0..files).map(|at| file(&format!("crates/x/src/m{at}.rs"), &import(at))).collect()
+        (0..files).map(|at| file(&format!("{}m{at}.rs", CIRCULAR[0]), &import(at))).collect()
     }
 
     #[test]

@@ -8,21 +8,10 @@ from functools import partial
 from typing import Any, Final, cast
 
 from . import types
+from ._generated.tables import ROW_TYPES
 
 ERASED: Final = "[erased]"
 """Text that replaces what an erased person wrote, and the titles of conversations about erased data."""
-ROW_TYPES: Final = {
-    "emp": "employee",
-    "obs": "observation",
-    "chk": "check_in",
-    "sum": "summary",
-    "cnv": "conversation",
-    "msg": "message",
-    "asg": "assignment",
-    "dep": "department",
-    "attr": "attribute",
-}
-"""Types of exported rows by the prefix of their ids. The type of an objective follows from its scope."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ import httpx2
 from ._response import ResponseInfo, last_response
 from ._errors import ApiConnectionError, ApiError, ApiTimeoutError, CandorError, NotModifiedError, envelope
 from ._generated.errors import ERROR_CLASSES
+from ._generated.tables import KEYED_FILTERS
 from ._version import VERSION
 
 RETRIED_STATUSES: Final = frozenset({408, 429, 502, 503, 504})
@@ -39,8 +40,6 @@ QUOTA_WINDOW: Final = 60.0
 """Window of a quota if the error names none."""
 FIRST_PAUSE: Final = 0.5
 LONGEST_PAUSE: Final = 8.0
-# Filters whose parameters name a key of a map, such as `filter[metadata.team]`.
-KEYED_FILTERS: Final = frozenset({"custom_fields", "metadata"})
 
 
 class _Unset(Enum):

@@ -3,5 +3,6 @@
 pub(crate) mod basic_types;
 #[cfg(feature = "operations")]
 pub(crate) mod resources;
+pub(crate) mod tables;
 #[cfg(feature = "operations")]
 pub(crate) mod types;

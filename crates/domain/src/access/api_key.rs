@@ -14,15 +14,14 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::grant::outlasts;
-use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, PermissionError, Permissions, Reach};
-use crate::decision::{Decision, Resource};
-use crate::fields::{Reference, as_word};
+use super::{AccessLevel, AllowedNetworks, Caller, Environment, Grant, Permissions, Reach};
+use crate::decision::{Decision, Resource, identity};
+use crate::fields::Reference;
 use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, KeyKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::people::connector;
 use crate::problem::{Code, ValueError};
 use crate::refusal::DomainError;
-use crate::schema::OpenWord;
 use crate::secret::Secret;
 use crate::time::Timestamp;
 
@@ -48,20 +47,14 @@ pub struct ApiKey {
     /// Name of the key, for display only.
     pub name: String,
     /// Kind of the key. `session` is the session of a person who signed in at an identity provider.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<ApiKeyKind>")]
     pub kind: ApiKeyKind,
     /// Session whose key created this one, directly or by another key. The key ends with it. Null for all other keys.
     pub session_id: Option<KeyId>,
     /// Identity provider of a session. Null for all other keys.
     pub identity_provider_id: Option<IdentityProviderId>,
     /// Data set that the key accesses.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Environment>")]
     pub environment: Environment,
     /// Access level. `admin` permits administrative requests.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<AccessLevel>")]
     pub access_level: AccessLevel,
     /// Permissions of the key.
     pub scopes: Permissions,
@@ -146,16 +139,7 @@ impl ApiKey {
 }
 
 impl Resource for ApiKey {
-    type Kind = KeyKind;
-    const NAME: &'static str = "api_key";
-
-    fn id(&self) -> KeyId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(KeyKind);
 
     fn mark(&self) -> u64 {
         self.last_used_at.map_or(0, |at| at.millis().unsigned_abs())
@@ -165,16 +149,8 @@ impl Resource for ApiKey {
 impl Sortable for ApiKey {
     const ORDERS_NAME: &'static str = "ApiKeySort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |api_key| Key::Time(api_key.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |api_key| Key::Time(api_key.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |api_key| Key::Time(api_key.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |api_key| Key::Time(api_key.updated_at)),
     ];
 }
 
@@ -214,7 +190,7 @@ impl ApiKey {
     /// Creates a key. `granter` is the caller, or `None` if the operator creates the key.
     ///
     /// # Errors
-    /// [`CannotGrant`](PermissionError::CannotGrant) for access, an end or networks beyond the caller's, and
+    /// [`CannotGrant`](super::PermissionError::CannotGrant) for access, an end or networks beyond the caller's, and
     /// for a bound caller if the key is not for its person. [`DomainError::Unprocessable`] for an unknown person or
     /// connector, or a connector not of the type `scim`. [`DomainError::Invalid`] for `scim` without a connector.
     pub fn create(
@@ -277,7 +253,7 @@ impl ApiKey {
     /// `returned_at`. Returns `None` if nothing changes.
     ///
     /// # Errors
-    /// [`CannotGrant`](PermissionError::CannotGrant) in three cases. A bound key changes a key that is not its
+    /// [`CannotGrant`](super::PermissionError::CannotGrant) in three cases. A bound key changes a key that is not its
     /// person's. The update is more than a new name, and the key has access beyond the caller's, see
     /// [`Caller::may_change`]. Or the update adds a scope or a network, sets a later end or enables the key, and the
     /// updated key would have access, an end or networks beyond the caller's, or would not end with the caller's session.
@@ -324,7 +300,7 @@ impl ApiKey {
     /// Replaces the secret. The previous one stays valid for `overlap_seconds`. An unopened portal link becomes void.
     ///
     /// # Errors
-    /// [`CannotGrant`](PermissionError::CannotGrant) for a key with access, an end or networks beyond the
+    /// [`CannotGrant`](super::PermissionError::CannotGrant) for a key with access, an end or networks beyond the
     /// caller's, or that does not end with the caller's session, and for a bound key that rotates a key of another
     /// person or of the organization. [`DomainError::Conflict`] for a session, and for a revoked key.
     pub fn rotate(

@@ -22,7 +22,7 @@ use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 use ulid::Ulid;
 
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, OrganizationId};
 use crate::schema::{array, inline_schema, open};
 use crate::time::Timestamp;
@@ -37,9 +37,7 @@ pub enum Environment {
     Test,
 }
 
-impl StringEnum for Environment {
-    const NAME: &'static str = "Environment";
-}
+string_enum!(Environment, "Environment");
 
 /// The owner of stored data: an organization in one environment. Every read and write names a tenant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -132,9 +130,7 @@ pub enum Permission {
     EmployeesErase,
 }
 
-impl StringEnum for Permission {
-    const NAME: &'static str = "ApiKeyScope";
-}
+string_enum!(Permission, "ApiKeyScope");
 
 /// The scope that stands for every present and future scope.
 pub const ALL_SCOPES: &str = "*";
@@ -214,9 +210,7 @@ pub enum AccessLevel {
     Admin,
 }
 
-impl StringEnum for AccessLevel {
-    const NAME: &'static str = "AccessLevel";
-}
+string_enum!(AccessLevel, "AccessLevel");
 
 /// The API key or bearer token that authenticated a request, with its rights at the time of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 
 /// A class of requests with a quota of its own (§8, decision B1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -17,9 +17,7 @@ pub enum QuotaClass {
     Scim,
 }
 
-impl StringEnum for QuotaClass {
-    const NAME: &'static str = "QuotaClass";
-}
+string_enum!(QuotaClass, "QuotaClass");
 
 /// Requests per minute of one key (§8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

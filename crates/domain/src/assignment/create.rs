@@ -7,10 +7,9 @@ use crate::access::{Caller, PermissionError};
 use crate::audit::Target;
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
+use crate::external_id::{ExternalIdHolders, externally_identified};
 use crate::fields::{Fields, Reference};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId, EmployeeKind};
-use crate::json::Object;
 use crate::keyed::{self, Metadata};
 use crate::notification::{self, Notice, Recipients, excerpt};
 use crate::people;
@@ -18,6 +17,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, List, ReferenceRule, Whole};
 use crate::time::Timestamp;
+use crate::update::parse_new;
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "status", "submissions", "submitted_count", "created_at", "updated_at"];
@@ -90,14 +90,6 @@ impl Draft {
         })
     }
 
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
-
     /// Resolves the requester: a bound key requests feedback as its person (decision B5).
     ///
     /// # Errors
@@ -115,11 +107,9 @@ impl Draft {
     }
 }
 
-impl ExternallyIdentified for Draft {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_deref()
-    }
-}
+parse_new!(Draft, READ_ONLY);
+
+externally_identified!(Assignment, Draft);
 
 impl Assignment {
     /// Creates an assignment with a notice to each reviewer.

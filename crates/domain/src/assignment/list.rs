@@ -72,20 +72,8 @@ impl Assignment {
 impl Sortable for Assignment {
     const ORDERS_NAME: &'static str = "AssignmentSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |assignment| Key::Time(assignment.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::DueBy,
-            key: |assignment| Key::Date(assignment.due_by()),
-            words: &["due_date", "-due_date"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |assignment| Key::Time(assignment.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |assignment| Key::Time(assignment.created_at)),
+        SortKey::ascending_by(SortBy::DueBy, |assignment| Key::Date(assignment.due_by())),
+        SortKey::descending_by(SortBy::UpdatedAt, |assignment| Key::Time(assignment.updated_at)),
     ];
 }

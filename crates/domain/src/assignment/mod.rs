@@ -14,16 +14,15 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Caller, PermissionError};
 use crate::content::{content, optional, required};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::external_id::{self, ExternallyIdentified};
-use crate::fields::{StringEnum, as_word};
+use crate::external_id;
+use crate::fields::{StringEnum, string_enum};
 use crate::id::{AssignmentId, AssignmentKind, EmployeeId};
 use crate::keyed::Metadata;
 use crate::params::StatusWord;
 use crate::refusal::DomainError;
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -48,17 +47,13 @@ pub enum Status {
     Canceled,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "AssignmentStatus";
-}
+string_enum!(Status, "AssignmentStatus");
 
 impl StatusWord for Status {
     const FILTER_NAME: &'static str = "AssignmentStatusFilter";
 }
 
 content! {
-    /// The members that a creation takes from the body as they are.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
 
     /// A request for feedback about one person.
@@ -82,8 +77,6 @@ content! {
         #[schemars(range(min = 1))]
         pub required_submissions: usize,
         /// Status of the assignment.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// Submission of each reviewer, in the order of `reviewer_ids`.
         pub submissions: Vec<Submission>,
@@ -100,23 +93,8 @@ content! {
     }
 }
 
-impl ExternallyIdentified for Assignment {
-    fn external_id(&self) -> Option<&str> {
-        self.external_id.as_deref()
-    }
-}
-
 impl Resource for Assignment {
-    type Kind = AssignmentKind;
-    const NAME: &'static str = "assignment";
-
-    fn id(&self) -> AssignmentId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(AssignmentKind);
 
     fn linked_ids(&self) -> Vec<LinkedId> {
         let observations = self.submissions.iter().flat_map(|submission| &submission.observation_ids);

@@ -11,7 +11,7 @@ use crate::access::{Caller, PermissionError};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::external_id::ExternallyIdentified;
-use crate::fields::{Fields, Reference, StringEnum, as_word};
+use crate::fields::{Fields, Reference, StringEnum, string_enum};
 use crate::id::{EmployeeId, EmployeeKind, ObservationId};
 use crate::json::Object;
 use crate::notification;
@@ -19,7 +19,6 @@ use crate::observation::{self, Observation};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, ReferenceRule};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 const REVIEWER: Field<ReferenceRule<EmployeeKind>> = Field::with_about(
@@ -41,9 +40,7 @@ pub enum SubmissionStatus {
     Submitted,
 }
 
-impl StringEnum for SubmissionStatus {
-    const NAME: &'static str = "SubmissionStatus";
-}
+string_enum!(SubmissionStatus, "SubmissionStatus");
 
 /// One reviewer's part of an assignment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -51,8 +48,6 @@ pub struct Submission {
     /// Id of the reviewer.
     pub reviewer_id: EmployeeId,
     /// Status of the submission.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<SubmissionStatus>")]
     pub status: SubmissionStatus,
     /// Ids of the submitted observations that are visible to the key.
     pub observation_ids: Vec<ObservationId>,

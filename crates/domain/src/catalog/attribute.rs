@@ -4,22 +4,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use super::{must_be_active, must_be_archived, must_be_free};
+use super::must_be_free;
 use crate::content::{content, or, required};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::string_enum;
 use crate::id::{AttributeId, AttributeKind};
-use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active, must_be_archived};
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;
-use crate::update::Update;
+use crate::update::{Update, parse_new, parse_update};
 
 /// Maximum length of a name or a category, in characters.
 pub const NAME_CHARS: usize = 80;
@@ -39,17 +37,10 @@ pub enum Tone {
     Constructive,
 }
 
-impl StringEnum for Tone {
-    const NAME: &'static str = "AttributeTone";
-}
+string_enum!(Tone, "AttributeTone");
 
 content! {
-    /// The body of a creation, validated by itself.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Draft;
-
-    /// The body of an update, validated by itself. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct Patch;
 
     /// A tag of observations.
@@ -62,8 +53,6 @@ content! {
         /// Category: free text that groups attributes.
         pub category: String => set by required(rule::text(1..=NAME_CHARS)),
         /// Tone of feedback with this attribute.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Tone>")]
         pub tone: Tone => set by or(rule::word(), Tone::default()),
         /// Time of creation, which never changes.
         pub created_at: Timestamp,
@@ -78,16 +67,7 @@ content! {
 }
 
 impl Resource for Attribute {
-    type Kind = AttributeKind;
-    const NAME: &'static str = "attribute";
-
-    fn id(&self) -> AttributeId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(AttributeKind);
 }
 
 /// Conditions of a list of attributes.
@@ -128,37 +108,15 @@ impl Filter {
 impl Sortable for Attribute {
     const ORDERS_NAME: &'static str = "AttributeSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey { by: SortBy::Name, key: |attribute| Key::Text(attribute.name_key()), words: &["name", "-name"] },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |attribute| Key::Time(attribute.created_at),
-            words: &["created_at", "-created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |attribute| Key::Time(attribute.updated_at),
-            words: &["updated_at", "-updated_at"],
-        },
+        SortKey::ascending_by(SortBy::Name, |attribute| Key::Text(attribute.name_key())),
+        SortKey::ascending_by(SortBy::CreatedAt, |attribute| Key::Time(attribute.created_at)),
+        SortKey::ascending_by(SortBy::UpdatedAt, |attribute| Key::Time(attribute.updated_at)),
     ];
 }
 
-impl Draft {
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
-}
+parse_new!(Draft, READ_ONLY);
 
-impl Patch {
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY], Self::read)
-    }
-}
+parse_update!(Patch, [READ_ONLY]);
 
 impl Update<Patch> {
     /// Checks the update against the stored attribute. If the attribute is archived, the fields of the update are

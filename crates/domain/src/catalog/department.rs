@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{must_be_active, must_be_archived, must_be_free};
-use crate::decision::{Decision, Resource};
+use super::must_be_free;
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::fields::Fields;
 use crate::id::{DepartmentId, DepartmentKind};
@@ -12,7 +12,7 @@ use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Archived, Bounds, ListRequest, Params};
 use crate::problem::ValidationErrors;
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active, must_be_archived};
 use crate::rule::{self, Field, Line};
 use crate::text::{fold_case, name_key};
 use crate::time::Timestamp;
@@ -44,16 +44,7 @@ pub struct Department {
 }
 
 impl Resource for Department {
-    type Kind = DepartmentKind;
-    const NAME: &'static str = "department";
-
-    fn id(&self) -> DepartmentId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(DepartmentKind);
 }
 
 /// Conditions of a list of departments.
@@ -85,21 +76,9 @@ impl Filter {
 impl Sortable for Department {
     const ORDERS_NAME: &'static str = "DepartmentSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::Name,
-            key: |department| Key::Text(department.name_key()),
-            words: &["name", "-name"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |department| Key::Time(department.created_at),
-            words: &["created_at", "-created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |department| Key::Time(department.updated_at),
-            words: &["updated_at", "-updated_at"],
-        },
+        SortKey::ascending_by(SortBy::Name, |department| Key::Text(department.name_key())),
+        SortKey::ascending_by(SortBy::CreatedAt, |department| Key::Time(department.created_at)),
+        SortKey::ascending_by(SortBy::UpdatedAt, |department| Key::Time(department.updated_at)),
     ];
 }
 

@@ -4,11 +4,10 @@ use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, StringEnum, string_enum};
 use crate::id::{AssignmentId, EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObservationId, SummaryId};
 use crate::problem::ValueError;
 use crate::rule::{self, Field, OneOf, Text};
-use crate::schema::OpenWord;
 use crate::visibility::LinkedId;
 
 /// The kinds of resource that a conversation can be about.
@@ -27,9 +26,7 @@ pub enum Type {
     Summary,
 }
 
-impl StringEnum for Type {
-    const NAME: &'static str = "ConversationAboutType";
-}
+string_enum!(Type, "ConversationAboutType");
 
 /// The resource that a conversation is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, JsonSchema)]
@@ -119,8 +116,7 @@ impl About {
 #[serde(bound = "")]
 struct Document<K: Kind> {
     /// Kind of resource that the conversation is about.
-    #[serde(rename = "type", serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Type>")]
+    #[serde(rename = "type")]
     kind: Type,
     /// Id of the resource that the conversation is about.
     #[schemars(with = "String")]

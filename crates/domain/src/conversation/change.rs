@@ -10,12 +10,11 @@ use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, Reference};
 use crate::id::{ConversationId, EmployeeId, EmployeeKind};
-use crate::json::Object;
 use crate::problem::ValidationErrors;
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active};
 use crate::rule::{self, Field, List, Nested, ReferenceRule};
 use crate::time::Timestamp;
-use crate::update::Update;
+use crate::update::{Update, parse_new, parse_update};
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "last_message_at", "created_at", "updated_at", "archived_at"];
@@ -64,15 +63,9 @@ impl Draft {
         let participants = fields.required(&PARTICIPANTS);
         Some(Self { content: content?, about, participants: participants? })
     }
-
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
 }
+
+parse_new!(Draft, READ_ONLY);
 
 impl Draft {
     /// Requires that the person of a bound key, also an org admin, is a participant (decision B5).
@@ -90,13 +83,9 @@ impl Patch {
     pub fn read(fields: &mut Fields) -> Self {
         Self { content: ContentPatch::read(fields), participants: fields.present(&PARTICIPANTS) }
     }
-
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
-    }
 }
+
+parse_update!(Patch, [READ_ONLY, IMMUTABLE]);
 
 impl Update<Patch> {
     /// Checks the update against the stored conversation. If the conversation is archived, the fields of the
@@ -154,7 +143,7 @@ impl Conversation {
         found: &References,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
-        self.must_be_in_use("update")?;
+        must_be_active(self.archived_at, "update")?;
         let mut state = self.clone();
         if let Some(participants) = &patch.participants {
             let mut problems = ValidationErrors::none();

@@ -49,20 +49,8 @@ impl Filter {
 impl Sortable for Conversation {
     const ORDERS_NAME: &'static str = "ConversationSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::ActiveAt,
-            key: |conversation| Key::Time(conversation.active_at()),
-            words: &["-last_message_at", "last_message_at"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |conversation| Key::Time(conversation.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |conversation| Key::Time(conversation.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::ActiveAt, |conversation| Key::Time(conversation.active_at())),
+        SortKey::descending_by(SortBy::CreatedAt, |conversation| Key::Time(conversation.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |conversation| Key::Time(conversation.updated_at)),
     ];
 }

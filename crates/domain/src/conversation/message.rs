@@ -15,7 +15,7 @@ use crate::notification::{self, Notice, Recipients, excerpt};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{self, Bounds, ListRequest, Params};
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active};
 use crate::rule::{self, Field, ReferenceRule, Text};
 use crate::time::Timestamp;
 
@@ -48,7 +48,6 @@ pub struct Message {
 
 impl Resource for Message {
     type Kind = MessageKind;
-    const NAME: &'static str = "message";
 
     fn id(&self) -> MessageId {
         self.id
@@ -104,7 +103,7 @@ impl Conversation {
     /// [`DomainError::Conflict`] if the conversation is archived, [`DomainError::Unprocessable`] for an author who
     /// is not a participant.
     pub fn add(&self, id: MessageId, draft: Draft, at: Timestamp) -> Result<Decision<Message>, DomainError> {
-        self.must_be_in_use("add_message")?;
+        must_be_active(self.archived_at, "add_message")?;
         let author = draft.author.id.filter(|id| self.participant_ids.contains(id));
         let Some(author_id) = author else {
             let flaw = ValueError::new(Code::NotAParticipant, "does not take part in the conversation");
@@ -155,9 +154,6 @@ impl Filter {
 
 impl Sortable for Message {
     const ORDERS_NAME: &'static str = "MessageSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |message| Key::Time(message.created_at),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::CreatedAt, |message| Key::Time(message.created_at))];
 }

@@ -16,10 +16,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::content::{content, required};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
 use crate::id::{ConversationId, ConversationKind, EmployeeId};
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active};
 use crate::rule;
 use crate::time::Timestamp;
 use crate::visibility::LinkedId;
@@ -32,12 +32,7 @@ pub const MIN_PARTICIPANTS: usize = 2;
 pub const MAX_PARTICIPANTS: usize = 20;
 
 content! {
-    /// The members that a creation takes from the body as they are.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// A conversation, without its messages.
@@ -66,16 +61,7 @@ content! {
 }
 
 impl Resource for Conversation {
-    type Kind = ConversationKind;
-    const NAME: &'static str = "conversation";
-
-    fn id(&self) -> ConversationId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(ConversationKind);
 
     /// Returns the time of the newest message for the `ETag`, because a message does not change the version.
     fn mark(&self) -> u64 {
@@ -103,18 +89,10 @@ impl Conversation {
     /// # Errors
     /// [`DomainError::Conflict`] if the conversation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
-        self.must_be_in_use("archive")?;
+        must_be_active(self.archived_at, "archive")?;
         let archived_at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
         Ok(Decision::for_change(self, state, "conversation.archive", vec![EventType::ConversationArchived]))
-    }
-
-    fn must_be_in_use(&self, attempted: &str) -> Result<(), DomainError> {
-        if self.archived_at.is_none() {
-            Ok(())
-        } else {
-            Err(DomainError::transition("archived_at", self.archived_at, attempted))
-        }
     }
 }
 

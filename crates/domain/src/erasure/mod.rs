@@ -16,15 +16,13 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::decision::{Decision, Resource};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, string_enum};
 use crate::id::{EmployeeId, ErasureId, ErasureKind, KeyId, RetentionRunId};
-use crate::json::Object;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
-use crate::problem::ValidationErrors;
 use crate::rule::{self, Field, Text};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
+use crate::update::parse_new;
 
 /// Length of the longest reason, in characters.
 const REASON_CHARS: usize = 2000;
@@ -53,9 +51,7 @@ pub enum ErasureStatus {
     Completed,
 }
 
-impl StringEnum for ErasureStatus {
-    const NAME: &'static str = "ErasureStatus";
-}
+string_enum!(ErasureStatus, "ErasureStatus");
 
 /// The API key that requested an erasure, or the retention run that began it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -96,8 +92,6 @@ pub struct Erasure {
     /// Id of the erased person, which stays.
     pub employee_id: EmployeeId,
     /// Status of the erasure.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<ErasureStatus>")]
     pub status: ErasureStatus,
     /// Time of the request.
     pub requested_at: Timestamp,
@@ -129,7 +123,6 @@ pub struct Erasure {
 
 impl Resource for Erasure {
     type Kind = ErasureKind;
-    const NAME: &'static str = "erasure";
 
     fn id(&self) -> ErasureId {
         self.id
@@ -147,11 +140,8 @@ impl Resource for Erasure {
 
 impl Sortable for Erasure {
     const ORDERS_NAME: &'static str = "ErasureSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::RequestedAt,
-        key: |erasure| Key::Time(erasure.requested_at),
-        words: &["-requested_at", "requested_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::RequestedAt, |erasure| Key::Time(erasure.requested_at))];
 }
 
 /// The body of a request for an erasure.
@@ -166,15 +156,9 @@ impl ErasureDraft {
     pub fn read(fields: &mut Fields) -> Option<Self> {
         Some(Self { reason: fields.optional(&REASON) })
     }
-
-    /// Reads the body.
-    ///
-    /// # Errors
-    /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, &[], Self::read)
-    }
 }
+
+parse_new!(ErasureDraft, &[]);
 
 /// Conditions of the list of erasures: there are none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

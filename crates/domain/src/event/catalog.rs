@@ -1,10 +1,9 @@
 //! The catalog of events (§6.2): one row for each type, with what its events carry and the access that they need.
 
-use serde::{Serialize, Serializer};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{AdminContext, Permission};
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 
 /// Declares the event types. A row has the variant, its word, the kind of `data`, and the scope and the admin
 /// context that GET of the resource in `data` needs. New rows go to the end, because the order gives the stored
@@ -171,15 +170,7 @@ impl EventType {
     }
 }
 
-impl StringEnum for EventType {
-    const NAME: &'static str = "EventType";
-}
-
-impl Serialize for EventType {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
-}
+string_enum!(EventType, "EventType");
 
 /// Content of the member `data` of an event: a resource, as GET returns it, unless the variant says otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, VariantArray)]

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{ExportCursor, ExportedResource};
 use crate::event::API_VERSION;
 use crate::fields::StringEnum;
-use crate::schema::{OpenWord, inline_schema};
+use crate::schema::inline_schema;
 use crate::time::Timestamp;
 
 /// The first line of an export.
@@ -24,7 +24,7 @@ pub struct ExportHeader {
     /// result in the current data.
     events_cursor: String,
     /// Exported resources, in the order of the lines.
-    #[schemars(with = "Vec<OpenWord<ExportedResource>>")]
+    #[schemars(with = "Vec<ExportedResource>")]
     resources: Vec<&'static str>,
     /// Version of the rows, `v1`.
     api_version: &'static str,

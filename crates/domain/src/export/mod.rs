@@ -9,7 +9,7 @@ pub use lines::{ExportCheckpoint, ExportCounts, ExportEnd, ExportHeader, ExportL
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Permission, Tenant};
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::params::{self, Param, Params, ValueForm};
 use crate::problem::ValueError;
 use crate::time::Timestamp;
@@ -32,9 +32,7 @@ pub enum ExportedResource {
     Attributes,
 }
 
-impl StringEnum for ExportedResource {
-    const NAME: &'static str = "ExportedResource";
-}
+string_enum!(ExportedResource, "ExportedResource");
 
 impl ExportedResource {
     /// Returns the `type` of the lines of this resource: its name in the singular.

@@ -8,7 +8,7 @@ use crate::access::PermissionError;
 use crate::audit::AuditDraft;
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
+use crate::external_id::{ExternalIdHolders, externally_identified};
 use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{EmployeeKind, KeyResultId, ObjectiveId, ObjectiveKind};
 use crate::json::Object;
@@ -18,7 +18,7 @@ use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, OneOf, ReferenceRule};
 use crate::time::{Date, Timestamp};
-use crate::update::Update;
+use crate::update::{Update, parse_update};
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[
@@ -171,12 +171,6 @@ impl Patch {
         }
     }
 
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
-    }
-
     /// Returns the number of new key results.
     #[must_use]
     pub fn new_key_results(&self) -> usize {
@@ -184,17 +178,9 @@ impl Patch {
     }
 }
 
-impl ExternallyIdentified for Draft {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_deref()
-    }
-}
+parse_update!(Patch, [READ_ONLY, IMMUTABLE]);
 
-impl ExternallyIdentified for Patch {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_ref()?.as_deref()
-    }
-}
+externally_identified!(Objective, Draft, Patch);
 
 impl Update<Patch> {
     /// Checks the update against the stored objective, as the caller sees it. For a finished objective, returns only

@@ -9,16 +9,16 @@ use crate::access::{Caller, PermissionError};
 use crate::audit::AuditDraft;
 use crate::decimal::{self, Decimal};
 use crate::decision::{Decision, Resource};
-use crate::fields::{Fields, Reference, StringEnum, as_word};
+use crate::fields::{Fields, Reference, StringEnum, string_enum};
 use crate::id::{CheckInId, CheckInKind, EmployeeId, EmployeeKind, KeyResultId, KeyResultKind, ObjectiveId};
-use crate::json::{Object, Value};
+use crate::json::Value;
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, OneOf, ReferenceRule, Shape, Text, Whole};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
+use crate::update::parse_new;
 
 const READ_ONLY: &[&str] = &["id", "objective_id", "owner_id", "created_at"];
 const KEY_RESULTS: &str = "key_results";
@@ -55,9 +55,7 @@ pub enum Confidence {
     OffTrack,
 }
 
-impl StringEnum for Confidence {
-    const NAME: &'static str = "ObjectiveConfidence";
-}
+string_enum!(Confidence, "ObjectiveConfidence");
 
 /// A value that a check-in states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -103,8 +101,6 @@ pub struct CheckIn {
     /// Progress of the objective after the check-in, in percent. Null if none is known.
     pub progress: Option<u8>,
     /// Confidence as stated. Null if the check-in states none.
-    #[serde(serialize_with = "optional_word")]
-    #[schemars(with = "Option<OpenWord<Confidence>>")]
     pub confidence: Option<Confidence>,
     /// Note in plain text. Null if there is none.
     pub note: Option<String>,
@@ -114,23 +110,8 @@ pub struct CheckIn {
     pub created_at: Timestamp,
 }
 
-/// Serializes a confidence as its word, or `None` as null.
-///
-/// # Errors
-/// Returns errors of the serializer.
-pub(super) fn optional_word<S: serde::Serializer>(
-    value: &Option<Confidence>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    match value {
-        None => serializer.serialize_none(),
-        Some(value) => as_word(value, serializer),
-    }
-}
-
 impl Resource for CheckIn {
     type Kind = CheckInKind;
-    const NAME: &'static str = "check_in";
 
     fn id(&self) -> CheckInId {
         self.id
@@ -208,14 +189,6 @@ impl CheckInDraft {
         Some(Self { author, progress, confidence, note, measurements })
     }
 
-    /// Reads the body of a check-in.
-    ///
-    /// # Errors
-    /// One problem for each wrong field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
-
     /// Returns the draft with its author resolved: a bound key writes as its person (decision B5).
     ///
     /// # Errors
@@ -231,6 +204,8 @@ impl CheckInDraft {
         self.author.as_ref()?.as_ref()
     }
 }
+
+parse_new!(CheckInDraft, READ_ONLY);
 
 impl Measurement {
     /// Returns the value for a key result.
@@ -364,11 +339,8 @@ pub fn read_list(objective: ObjectiveId, params: &mut Params) -> ListRequest<(),
 
 impl Sortable for CheckIn {
     const ORDERS_NAME: &'static str = "CheckInSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::CreatedAt,
-        key: |check_in| Key::Time(check_in.created_at),
-        words: &["-created_at", "created_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::CreatedAt, |check_in| Key::Time(check_in.created_at))];
 }
 
 #[cfg(test)]

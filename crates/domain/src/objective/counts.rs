@@ -6,9 +6,8 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{ConfidenceFilter, Family, Filter, Scope, Status};
 use crate::counts::{self, CountRequest};
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 use crate::params::Params;
-use crate::schema::OpenWord;
 
 /// Members by which objectives are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -24,20 +23,18 @@ pub enum ObjectiveGroup {
     Confidence,
 }
 
-impl StringEnum for ObjectiveGroup {
-    const NAME: &'static str = "ObjectiveGroup";
-}
+string_enum!(ObjectiveGroup, "ObjectiveGroup");
 
 /// Number of objectives of one group. Contains the fields given in `group_by`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ObjectiveCount {
     /// Status of the objectives.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "OpenWord<Status>")]
+    #[schemars(with = "Status")]
     pub status: Option<String>,
     /// Scope of the objectives.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "OpenWord<Scope>")]
+    #[schemars(with = "Scope")]
     pub scope: Option<String>,
     /// Month of `period_end`, `YYYY-MM`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +42,7 @@ pub struct ObjectiveCount {
     pub month: Option<String>,
     /// Confidence of the objectives; `none` for those without one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "OpenWord<ConfidenceFilter>")]
+    #[schemars(with = "ConfidenceFilter")]
     pub confidence: Option<String>,
     /// Number of objectives in the group.
     pub count: u64,

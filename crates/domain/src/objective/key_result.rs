@@ -7,9 +7,8 @@ use strum::{IntoStaticStr, VariantArray};
 use super::Objective;
 use super::progress::{Quotient, mean_percent};
 use crate::decimal::Decimal;
-use crate::fields::{StringEnum, as_word};
+use crate::fields::{StringEnum, string_enum};
 use crate::id::KeyResultId;
-use crate::schema::OpenWord;
 
 /// Maximum number of key results of an objective.
 pub const MAX_KEY_RESULTS: usize = 10;
@@ -32,9 +31,7 @@ pub enum Metric {
     Boolean,
 }
 
-impl StringEnum for Metric {
-    const NAME: &'static str = "KeyResultMetric";
-}
+string_enum!(Metric, "KeyResultMetric");
 
 /// A measure of an objective.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -44,8 +41,6 @@ pub struct KeyResult {
     /// Title: the measured value in a few words. It must not be blank.
     pub title: String,
     /// Kind of the values. Immutable.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Metric>")]
     pub metric: Metric,
     /// Unit of the values, such as `EUR`. Null if there is none.
     pub unit: Option<String>,

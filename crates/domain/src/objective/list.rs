@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Confidence, Objective, Scope, Status};
 use crate::external_id;
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::id::{EmployeeId, ObjectiveId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -74,9 +74,7 @@ pub enum ConfidenceFilter {
     None,
 }
 
-impl StringEnum for ConfidenceFilter {
-    const NAME: &'static str = "ObjectiveConfidenceFilter";
-}
+string_enum!(ConfidenceFilter, "ObjectiveConfidenceFilter");
 
 impl From<Option<Confidence>> for ConfidenceFilter {
     fn from(confidence: Option<Confidence>) -> Self {
@@ -130,9 +128,7 @@ pub enum Expand {
     Parent,
 }
 
-impl StringEnum for Expand {
-    const NAME: &'static str = "ObjectiveExpand";
-}
+string_enum!(Expand, "ObjectiveExpand");
 
 const IN_REVIEW: Param<bool> = params::param(
     "filter[in_review]",
@@ -246,25 +242,9 @@ impl Filter {
 impl Sortable for Objective {
     const ORDERS_NAME: &'static str = "ObjectiveSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::PeriodEnd,
-            key: |objective| Key::Date(objective.period_end),
-            words: &["-period_end", "period_end"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |objective| Key::Time(objective.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |objective| Key::Time(objective.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
-        SortKey {
-            by: SortBy::CheckedInAt,
-            key: |objective| Key::Time(objective.checked_in_at()),
-            words: &["-last_check_in_at", "last_check_in_at"],
-        },
+        SortKey::descending_by(SortBy::PeriodEnd, |objective| Key::Date(objective.period_end)),
+        SortKey::descending_by(SortBy::CreatedAt, |objective| Key::Time(objective.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |objective| Key::Time(objective.updated_at)),
+        SortKey::descending_by(SortBy::CheckedInAt, |objective| Key::Time(objective.checked_in_at())),
     ];
 }

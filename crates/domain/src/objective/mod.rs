@@ -29,14 +29,13 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Permission;
 use crate::content::{content, optional, required};
-use crate::decision::{Resource, mark_of};
-use crate::external_id::{self, ExternallyIdentified};
-use crate::fields::{StringEnum, as_word};
+use crate::decision::{Resource, identity, mark_of};
+use crate::external_id;
+use crate::fields::string_enum;
 use crate::id::{EmployeeId, ObjectiveId, ObjectiveKind, SummaryId};
 use crate::keyed::Metadata;
 use crate::params::StatusWord;
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -59,9 +58,7 @@ pub enum Scope {
     Org,
 }
 
-impl StringEnum for Scope {
-    const NAME: &'static str = "ObjectiveScope";
-}
+string_enum!(Scope, "ObjectiveScope");
 
 /// Lifecycle status of an objective (§3.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -81,9 +78,7 @@ pub enum Status {
     Archived,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "ObjectiveStatus";
-}
+string_enum!(Status, "ObjectiveStatus");
 
 impl StatusWord for Status {
     const FILTER_NAME: &'static str = "ObjectiveStatusFilter";
@@ -105,12 +100,7 @@ pub struct ReviewedContent {
 }
 
 content! {
-    /// The members that a creation takes from the body as they are.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// A goal of a person, a team or the organization.
@@ -120,8 +110,6 @@ content! {
         pub id: ObjectiveId,
         /// Scope of the goal. Writes to objectives of the scope `org` need an admin-level key, or one that acts
         /// for an org admin.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Scope>")]
         pub scope: Scope,
         /// Owner of the objective. For the scope `org` an org admin.
         pub owner_id: EmployeeId,
@@ -130,8 +118,6 @@ content! {
         /// Description in plain text. Null if there is none.
         pub description: Option<String> => set by optional(rule::text(0..=DESCRIPTION_CHARS)),
         /// Status of the objective.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// First day of the period. An approved objective starts on this day, in UTC.
         pub period_start: Date,
@@ -143,8 +129,6 @@ content! {
         /// check-in that states one. Null if none is known.
         pub progress: Option<u8>,
         /// Confidence of the last check-in that states one. Null before.
-        #[serde(serialize_with = "check_in::optional_word")]
-        #[schemars(with = "Option<OpenWord<Confidence>>")]
         pub confidence: Option<Confidence>,
         /// Time of the last check-in. Null before.
         pub last_check_in_at: Option<Timestamp>,
@@ -183,23 +167,8 @@ content! {
     }
 }
 
-impl ExternallyIdentified for Objective {
-    fn external_id(&self) -> Option<&str> {
-        self.external_id.as_deref()
-    }
-}
-
 impl Resource for Objective {
-    type Kind = ObjectiveKind;
-    const NAME: &'static str = "objective";
-
-    fn id(&self) -> ObjectiveId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(ObjectiveKind);
 
     fn mark(&self) -> u64 {
         mark_of(&self.linked_summary_ids)

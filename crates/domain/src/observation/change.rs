@@ -6,17 +6,17 @@ use super::{Content, ContentPatch, MAX_ATTRIBUTES, Observation};
 use crate::access::{Caller, PermissionError};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
+use crate::external_id::{ExternalIdHolders, externally_identified};
 use crate::fields::{Fields, Reference};
 use crate::id::{AttributeId, AttributeKind, EmployeeId, EmployeeKind, ObservationId, ObservationKind};
 use crate::json::Object;
 use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
 use crate::people::Status;
 use crate::problem::{Code, ValidationErrors, ValueError};
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active};
 use crate::rule::{self, Checked, Field, List, ReferenceRule};
 use crate::time::{Date, Timestamp};
-use crate::update::Update;
+use crate::update::{Update, parse_update};
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &["id", "created_at", "updated_at", "archived_at"];
@@ -139,25 +139,11 @@ impl Patch {
             metadata: keyed::read_patch::<Metadata>(fields),
         }
     }
-
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
-    }
 }
 
-impl ExternallyIdentified for Draft {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_deref()
-    }
-}
+parse_update!(Patch, [READ_ONLY, IMMUTABLE]);
 
-impl ExternallyIdentified for Patch {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_ref()?.as_deref()
-    }
-}
+externally_identified!(Observation, Draft, Patch);
 
 impl Update<Patch> {
     /// Checks the update against the stored observation. Ignores the fields of an archived observation, because
@@ -228,7 +214,7 @@ impl Observation {
         found: &References,
         at: Timestamp,
     ) -> Result<Option<Decision<Self>>, DomainError> {
-        self.must_be_active("update")?;
+        must_be_active(self.archived_at, "update")?;
         let mut state = self.clone();
         if let Some(attribute_list) = &patch.attributes {
             let mut problems = ValidationErrors::none();

@@ -6,10 +6,9 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Filter, Type};
 use crate::counts::{self, CountRequest};
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 use crate::id::{AttributeId, DepartmentId};
 use crate::params::Params;
-use crate::schema::OpenWord;
 
 /// Members by which observations are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -25,16 +24,14 @@ pub enum ObservationGroup {
     DepartmentId,
 }
 
-impl StringEnum for ObservationGroup {
-    const NAME: &'static str = "ObservationGroup";
-}
+string_enum!(ObservationGroup, "ObservationGroup");
 
 /// Number of observations of one group. Contains the fields given in `group_by`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ObservationCount {
     /// Type of the observations.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "OpenWord<Type>")]
+    #[schemars(with = "Type")]
     pub kind: Option<String>,
     /// Attribute of the observations. Null for observations without attributes.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Observation, Type};
 use crate::external_id;
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 use crate::id::{AttributeId, EmployeeId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -46,9 +46,7 @@ pub enum Expand {
     Attributes,
 }
 
-impl StringEnum for Expand {
-    const NAME: &'static str = "ObservationExpand";
-}
+string_enum!(Expand, "ObservationExpand");
 
 impl Filter {
     /// Reads the parameters of `GET /observations` into a filter. Problems are recorded in `params`.
@@ -89,21 +87,9 @@ impl Filter {
 impl Sortable for Observation {
     const ORDERS_NAME: &'static str = "ObservationSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::ObservationDate,
-            key: |observation| Key::Date(observation.observation_date),
-            words: &["-observation_date", "observation_date"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |observation| Key::Time(observation.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |observation| Key::Time(observation.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::ObservationDate, |observation| Key::Date(observation.observation_date)),
+        SortKey::descending_by(SortBy::CreatedAt, |observation| Key::Time(observation.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |observation| Key::Time(observation.updated_at)),
     ];
 }
 

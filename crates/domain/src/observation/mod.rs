@@ -14,15 +14,14 @@ use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::{Caller, PermissionError};
 use crate::content::{content, optional, or, required};
-use crate::decision::{Decision, Resource};
+use crate::decision::{Decision, Resource, identity};
 use crate::event::EventType;
-use crate::external_id::{self, ExternallyIdentified};
-use crate::fields::{StringEnum, as_word};
+use crate::external_id;
+use crate::fields::string_enum;
 use crate::id::{AttributeId, EmployeeId, ObservationId, ObservationKind};
 use crate::keyed::Metadata;
-use crate::refusal::DomainError;
+use crate::refusal::{DomainError, must_be_active, must_be_archived};
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 
 /// Maximum length of an observation, in characters (§8).
@@ -42,9 +41,7 @@ pub enum Type {
     Opportunity,
 }
 
-impl StringEnum for Type {
-    const NAME: &'static str = "ObservationType";
-}
+string_enum!(Type, "ObservationType");
 
 /// Visibility of an observation to the person that it is about (decision B5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -56,17 +53,10 @@ pub enum Visibility {
     Managers,
 }
 
-impl StringEnum for Visibility {
-    const NAME: &'static str = "ObservationVisibility";
-}
+string_enum!(Visibility, "ObservationVisibility");
 
 content! {
-    /// The members of a creation that can be validated without other data.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members of an update that can be validated without other data. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// A piece of feedback about one person.
@@ -79,8 +69,7 @@ content! {
         /// Author of the observation. Null if unknown.
         pub author_id: Option<EmployeeId>,
         /// Type: a strength or an opportunity.
-        #[serde(rename = "type", serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Type>")]
+        #[serde(rename = "type")]
         pub kind: Type => set once by required(rule::word()).with_name("type"),
         /// Observed behaviour, in plain text that is not blank.
         pub observation: String => set by required(rule::text(1..=TEXT_CHARS)),
@@ -94,8 +83,6 @@ content! {
         pub observation_date: Date,
         /// Visibility. With `person`, the person it is about and the requester of its assignment also see it.
         /// With `managers`, only the managers above that person, the author and org admins do.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Visibility>")]
         pub visibility: Visibility => set by or(rule::word(), Visibility::Person),
         /// The requester of the assignment that the observation was submitted to, who sees it if its visibility
         /// is `person`. Never shown to clients.
@@ -114,23 +101,8 @@ content! {
     }
 }
 
-impl ExternallyIdentified for Observation {
-    fn external_id(&self) -> Option<&str> {
-        self.external_id.as_deref()
-    }
-}
-
 impl Resource for Observation {
-    type Kind = ObservationKind;
-    const NAME: &'static str = "observation";
-
-    fn id(&self) -> ObservationId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(ObservationKind);
 }
 
 impl Observation {
@@ -148,7 +120,7 @@ impl Observation {
     /// # Errors
     /// [`DomainError::Conflict`] if the observation is already archived.
     pub fn archive(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
-        self.must_be_active("archive")?;
+        must_be_active(self.archived_at, "archive")?;
         let archived_at = at.strictly_after(self.updated_at);
         let state = Self { archived_at: Some(archived_at), updated_at: archived_at, ..self.clone() };
         Ok(Decision::for_change(self, state, "observation.archive", vec![EventType::ObservationArchived]))
@@ -159,19 +131,9 @@ impl Observation {
     /// # Errors
     /// [`DomainError::Conflict`] if the observation is not archived.
     pub fn restore(&self, at: Timestamp) -> Result<Decision<Self>, DomainError> {
-        if self.archived_at.is_none() {
-            return Err(DomainError::transition("archived_at", self.archived_at, "restore"));
-        }
+        must_be_archived(self.archived_at)?;
         let state = Self { archived_at: None, updated_at: at.strictly_after(self.updated_at), ..self.clone() };
         Ok(Decision::for_change(self, state, "observation.restore", vec![EventType::ObservationRestored]))
-    }
-
-    fn must_be_active(&self, attempted: &str) -> Result<(), DomainError> {
-        if self.archived_at.is_none() {
-            Ok(())
-        } else {
-            Err(DomainError::transition("archived_at", self.archived_at, attempted))
-        }
     }
 }
 

@@ -6,14 +6,13 @@ use crate::event::EventType;
 use crate::external_id::ExternalIdHolders;
 use crate::fields::{Fields, Reference};
 use crate::id::{ConnectorId, DepartmentId, DepartmentKind, EmployeeId, EmployeeKind};
-use crate::json::Object;
 use crate::keyed::{self, KeyedMap};
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, Flag, ReferenceRule};
 use crate::text::fold_case;
 use crate::time::Timestamp;
-use crate::update::Update;
+use crate::update::{Update, parse_new, parse_update};
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[
@@ -113,15 +112,9 @@ impl Draft {
         let custom_fields = keyed::read_new(fields);
         Some(Self { content: content?, manager, department, custom_fields, send_invite })
     }
-
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
 }
+
+parse_new!(Draft, READ_ONLY);
 
 impl Patch {
     /// Declares and reads the fields of an update.
@@ -137,12 +130,6 @@ impl Patch {
             custom_fields: keyed::read_patch::<CustomFields>(fields),
             ..Self::default()
         }
-    }
-
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY], Self::read)
     }
 
     /// Requires that `stored` has at most the allowed number of custom fields after this update.
@@ -180,6 +167,8 @@ impl Patch {
         problems
     }
 }
+
+parse_update!(Patch, [READ_ONLY]);
 
 impl Update<Patch> {
     /// Checks the update against the stored person.

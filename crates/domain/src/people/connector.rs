@@ -2,7 +2,7 @@
 
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 
 /// The way in which the HR system sends its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -14,6 +14,4 @@ pub enum Type {
     Scim,
 }
 
-impl StringEnum for Type {
-    const NAME: &'static str = "ConnectorType";
-}
+string_enum!(Type, "ConnectorType");

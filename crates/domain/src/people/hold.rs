@@ -10,11 +10,10 @@ use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::Fields;
 use crate::id::EmployeeId;
-use crate::json::Object;
-use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule::{self, Field, Text};
 use crate::time::Timestamp;
+use crate::update::parse_new;
 
 /// Length of the longest reason, in characters.
 const REASON_CHARS: usize = 2000;
@@ -87,15 +86,9 @@ impl HoldDraft {
     pub fn read(fields: &mut Fields) -> Option<Self> {
         Some(Self { reason: fields.required(&REASON)? })
     }
-
-    /// Reads the body.
-    ///
-    /// # Errors
-    /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, &["employee_id", "held_at"], Self::read)
-    }
 }
+
+parse_new!(HoldDraft, &["employee_id", "held_at"]);
 
 impl Employee {
     /// Returns the legal hold on the person's data; `None` if there is none.

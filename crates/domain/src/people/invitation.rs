@@ -9,13 +9,12 @@ use strum::{IntoStaticStr, VariantArray};
 use super::{Employee, Status};
 use crate::access::{Environment, Tenant};
 use crate::event::EventType;
-use crate::fields::{Fields, StringEnum, as_word};
+use crate::fields::{Fields, StringEnum, string_enum};
 use crate::id::{EmployeeId, InvitationId};
 use crate::json::Object;
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::rule::{self, Field};
-use crate::schema::OpenWord;
 use crate::secret::Secret;
 use crate::text::fold_case;
 use crate::time::Timestamp;
@@ -72,9 +71,7 @@ pub enum State {
     Revoked,
 }
 
-impl StringEnum for State {
-    const NAME: &'static str = "InvitationStatus";
-}
+string_enum!(State, "InvitationStatus");
 
 impl State {
     /// Returns a number for the `ETag`: the status can change with time or with the person, without a new version.
@@ -116,8 +113,6 @@ pub struct View {
     /// Id of the invited person.
     employee_id: EmployeeId,
     /// Status of the invitation.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<State>")]
     status: State,
     /// Time of the invitation.
     created_at: Timestamp,

@@ -4,11 +4,10 @@ use super::{Employee, Patch, References, Status};
 use crate::decision::Decision;
 use crate::event::EventType;
 use crate::fields::{Fields, StringEnum};
-use crate::json::Object;
 use crate::problem::ValidationErrors;
 use crate::refusal::DomainError;
 use crate::time::Timestamp;
-use crate::update::Update;
+use crate::update::{Update, parse_update};
 
 /// The body of a rehire, validated on its own, with the fields that change (§4.3).
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -20,18 +19,14 @@ impl Rehire {
         Self(Patch::read_rehire(fields))
     }
 
-    /// Reads the body of a rehire.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[], Self::read)
-    }
-
     /// Returns the changes that the rehire makes.
     #[must_use]
     pub const fn patch(&self) -> &Patch {
         &self.0
     }
 }
+
+parse_update!(Rehire, []);
 
 impl Update<Rehire> {
     /// Checks the rehire against the stored person.

@@ -5,7 +5,7 @@ use strum::{IntoStaticStr, VariantArray};
 use super::{CustomFields, Employee, LegalHold, Role, Status};
 use crate::access::Access;
 use crate::external_id;
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::id::{DepartmentId, EmployeeId};
 use crate::keyed::{self, KeyedMap, ValueFilter};
 use crate::organization::Organization;
@@ -28,9 +28,7 @@ pub enum StatusFilter {
     All,
 }
 
-impl StringEnum for StatusFilter {
-    const NAME: &'static str = "EmployeeStatusFilter";
-}
+string_enum!(StatusFilter, "EmployeeStatusFilter");
 
 impl StatusFilter {
     /// Returns the statuses that the filter accepts.
@@ -113,9 +111,7 @@ pub enum Expand {
     LegalHold,
 }
 
-impl StringEnum for Expand {
-    const NAME: &'static str = "EmployeeExpand";
-}
+string_enum!(Expand, "EmployeeExpand");
 
 impl Expand {
     /// Returns the access that a path needs in addition to the access to the person; `None` if it needs no more.
@@ -183,25 +179,9 @@ fn hidden_field() -> ValueError {
 impl Sortable for Employee {
     const ORDERS_NAME: &'static str = "EmployeeSort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::LastName,
-            key: |person| Key::Text(fold_case(&person.last_name)),
-            words: &["last_name"],
-        },
-        SortKey {
-            by: SortBy::FirstName,
-            key: |person| Key::Text(fold_case(&person.first_name)),
-            words: &["first_name"],
-        },
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |person| Key::Time(person.created_at),
-            words: &["created_at", "-created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |person| Key::Time(person.updated_at),
-            words: &["updated_at", "-updated_at"],
-        },
+        SortKey::only_ascending(SortBy::LastName, |person| Key::Text(fold_case(&person.last_name))),
+        SortKey::only_ascending(SortBy::FirstName, |person| Key::Text(fold_case(&person.first_name))),
+        SortKey::ascending_by(SortBy::CreatedAt, |person| Key::Time(person.created_at)),
+        SortKey::ascending_by(SortBy::UpdatedAt, |person| Key::Time(person.updated_at)),
     ];
 }

@@ -27,12 +27,11 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::content::{content, optional, or, required};
-use crate::decision::Resource;
+use crate::decision::{Resource, identity};
 use crate::external_id;
-use crate::fields::{StringEnum, as_word};
+use crate::fields::string_enum;
 use crate::id::{ConnectorId, DepartmentId, EmployeeId, EmployeeKind};
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::text::{address_key, fold_case};
 use crate::time::Timestamp;
 
@@ -57,9 +56,7 @@ pub enum Role {
     OrgAdmin,
 }
 
-impl StringEnum for Role {
-    const NAME: &'static str = "Role";
-}
+string_enum!(Role, "Role");
 
 /// The employment status of a person (§3.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -73,17 +70,10 @@ pub enum Status {
     PendingInvite,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "EmployeeStatus";
-}
+string_enum!(Status, "EmployeeStatus");
 
 content! {
-    /// The members that a creation takes from the body as they are.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members that an update takes from the body as they are. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// A person of the organization.
@@ -103,16 +93,12 @@ content! {
         /// Job title. Null if there is none.
         pub job_title: Option<String> => set by optional(rule::text(1..=JOB_TITLE_CHARS)),
         /// Role of the person in the organization.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Role>")]
         pub role: Role => set by or(rule::word().with_trimming(), Role::Employee),
         /// Id of the manager. Null at the top of a reporting line.
         pub manager_id: Option<EmployeeId>,
         /// Id of the department. Null if there is none.
         pub department_id: Option<DepartmentId>,
         /// Employment status of the person.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// Custom data about the person.
         pub custom_fields: CustomFields,
@@ -152,16 +138,7 @@ content! {
 }
 
 impl Resource for Employee {
-    type Kind = EmployeeKind;
-    const NAME: &'static str = "employee";
-
-    fn id(&self) -> EmployeeId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(EmployeeKind);
 
     fn unseen_changes(&self) -> u32 {
         self.hold_changes
@@ -213,32 +190,11 @@ pub(crate) mod tests {
     use super::*;
     use ulid::Ulid;
 
+    /// Creates an active person with this number.
     pub(crate) fn employee(number: u128) -> Employee {
-        let time = Timestamp::from_millis(1_000);
-        Employee {
-            id: EmployeeId::from_ulid(Ulid(number)),
-            email: format!("person{number}@example.com"),
-            external_id: None,
-            first_name: "Ada".to_owned(),
-            last_name: "Example".to_owned(),
-            job_title: None,
-            role: Role::Employee,
-            manager_id: None,
-            department_id: None,
-            status: Status::Active,
-            custom_fields: CustomFields::default(),
-            is_hris_managed: false,
-            hris_source: MANUAL.to_owned(),
-            connector_id: None,
-            created_at: time,
-            updated_at: time,
-            deactivated_at: None,
-            returned_at: None,
-            address_changed_at: None,
-            hold: None,
-            hold_changes: 0,
-            erased_at: None,
-            is_twin: false,
-        }
+        let body = format!(r#"{{"email":"person{number}@example.com","first_name":"Ada","last_name":"Example"}}"#);
+        let draft = Draft::parse(serde_json::from_str(&body).unwrap()).unwrap();
+        let id = EmployeeId::from_ulid(Ulid(number));
+        Employee::create(id, draft, &References::default(), Timestamp::from_millis(1_000)).unwrap().state
     }
 }

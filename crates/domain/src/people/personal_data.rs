@@ -6,10 +6,9 @@ use serde_json::Value;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::audit::{Actor, AuditEntry, Changes, Origin};
-use crate::fields::{StringEnum, as_word};
+use crate::fields::string_enum;
 use crate::id::{AuditId, ConnectorId, EmployeeId, NotificationId};
 use crate::notification::{self, Notification};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
 
 /// Types of data about a person, in the order of the lines.
@@ -50,9 +49,7 @@ pub enum PersonalDataType {
     AuditEntry,
 }
 
-impl StringEnum for PersonalDataType {
-    const NAME: &'static str = "PersonalDataType";
-}
+string_enum!(PersonalDataType, "PersonalDataType");
 
 /// Kinds of sources of personal data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -68,17 +65,14 @@ pub enum DataSourceType {
     System,
 }
 
-impl StringEnum for DataSourceType {
-    const NAME: &'static str = "DataSourceType";
-}
+string_enum!(DataSourceType, "DataSourceType");
 
 /// The source of some personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(inline, title = "DataSource")]
 pub struct DataSource {
     /// Kind of the source.
-    #[serde(rename = "type", serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<DataSourceType>")]
+    #[serde(rename = "type")]
     kind: DataSourceType,
     /// Id of the source. Null for the service itself.
     id: Option<String>,
@@ -115,8 +109,7 @@ impl DataSource {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct PersonalDataRow<T> {
     /// Type of the data.
-    #[serde(rename = "type", serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<PersonalDataType>")]
+    #[serde(rename = "type")]
     pub kind: PersonalDataType,
     /// The data. `type` determines its members.
     #[schemars(schema_with = "row_data")]
@@ -188,7 +181,7 @@ impl<'a> PersonalAuditEntry<'a> {
 pub struct PersonalNotification<'a> {
     pub id: NotificationId,
     pub recipient_id: EmployeeId,
-    #[serde(rename = "type", serialize_with = "as_word")]
+    #[serde(rename = "type")]
     pub kind: notification::Type,
     pub title: Option<&'a str>,
     pub body: Option<&'a str>,

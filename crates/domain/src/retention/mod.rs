@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::{Fields, StringEnum};
+use crate::fields::{Fields, string_enum};
 use crate::params::{Param, Params, ValueForm, param};
 use crate::rule::{Checked, Field};
 
@@ -37,9 +37,7 @@ pub enum RetentionRule {
     DeactivatedPeople,
 }
 
-impl StringEnum for RetentionRule {
-    const NAME: &'static str = "RetentionRule";
-}
+string_enum!(RetentionRule, "RetentionRule");
 
 /// The periods of the retention rules. A rule without a period removes nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -10,11 +10,10 @@ use super::{Retention, RetentionRule, RuleStarts};
 use crate::decision::{Decision, Resource};
 use crate::erasure::{INDEX_SECONDS, OUT_OF_REACH};
 use crate::event::EventType;
-use crate::fields::{StringEnum, as_word};
+use crate::fields::{StringEnum, string_enum};
 use crate::id::{OrganizationId, RetentionRunId, RetentionRunKind};
 use crate::page::{Key, SortBy, SortKey, Sortable};
 use crate::params::{ListRequest, Params};
-use crate::schema::OpenWord;
 use crate::time::Timestamp;
 use crate::ulid::Ulid;
 
@@ -31,9 +30,7 @@ pub enum RunStatus {
     Completed,
 }
 
-impl StringEnum for RunStatus {
-    const NAME: &'static str = "RetentionRunStatus";
-}
+string_enum!(RunStatus, "RetentionRunStatus");
 
 /// A retention run with its receipt, without personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -41,8 +38,6 @@ pub struct RetentionRun {
     /// Id of the run, with the prefix `ret_`.
     pub id: RetentionRunId,
     /// Status of the run.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<RunStatus>")]
     pub status: RunStatus,
     /// Beginning of the run.
     pub started_at: Timestamp,
@@ -74,7 +69,6 @@ pub struct RetentionRemoval {
 
 impl Resource for RetentionRun {
     type Kind = RetentionRunKind;
-    const NAME: &'static str = "retention_run";
 
     fn id(&self) -> RetentionRunId {
         self.id
@@ -87,11 +81,8 @@ impl Resource for RetentionRun {
 
 impl Sortable for RetentionRun {
     const ORDERS_NAME: &'static str = "RetentionRunSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::StartedAt,
-        key: |run| Key::Time(run.started_at),
-        words: &["-started_at", "started_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::StartedAt, |run| Key::Time(run.started_at))];
 }
 
 /// Conditions of the list of runs: there are none.

@@ -12,7 +12,7 @@ pub use resources::{SearchHit, Searchable, SearchedResource};
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::access::Permission;
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 
 /// The types of resources that searches cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, IntoStaticStr, VariantArray)]
@@ -28,9 +28,7 @@ pub enum Type {
     Summaries,
 }
 
-impl StringEnum for Type {
-    const NAME: &'static str = "SearchType";
-}
+string_enum!(Type, "SearchType");
 
 impl Type {
     /// Returns the permission that a search of this type requires.

@@ -119,7 +119,7 @@ impl SearchHit {
 impl Sortable for SearchHit {
     const ORDERS_NAME: &'static str = "";
     const ORDERS: &'static [SortKey<Self>] =
-        &[SortKey { by: SortBy::Score, key: |hit| Key::Scored(hit.score, hit.created_at), words: &["-score"] }];
+        &[SortKey::only_descending(SortBy::Score, |hit| Key::Scored(hit.score, hit.created_at))];
 }
 
 /// Returns the name and text of a nullable member, if there is a text.

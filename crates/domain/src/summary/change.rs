@@ -5,20 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Content, ContentPatch, MAX_OBJECTIVES, MAX_OBSERVATIONS, Status, Summary};
 use crate::decision::Decision;
 use crate::event::EventType;
-use crate::external_id::{ExternalIdHolders, ExternallyIdentified};
+use crate::external_id::{ExternalIdHolders, externally_identified};
 use crate::fields::{Fields, Reference, StringEnum};
 use crate::id::{
     EmployeeId, EmployeeKind, Id, Kind, ObjectiveId, ObjectiveKind, ObservationId, ObservationKind, SummaryId,
     SummaryKind,
 };
-use crate::json::Object;
 use crate::keyed::{self, KeyedMap, Metadata, MetadataPatch};
 use crate::objective::find_period_flaw;
 use crate::problem::{Code, ValidationErrors, ValueError};
 use crate::refusal::DomainError;
 use crate::rule::{self, Checked, Field, List, ReferenceRule};
 use crate::time::{Date, Timestamp};
-use crate::update::Update;
+use crate::update::{Update, parse_new, parse_update};
 
 /// Fields that only the service sets.
 const READ_ONLY: &[&str] = &[
@@ -155,15 +154,9 @@ impl Draft {
     pub fn author(&self) -> Option<&Reference<EmployeeKind>> {
         self.author.as_ref()?.as_ref()
     }
-
-    /// Reads the body of a creation.
-    ///
-    /// # Errors
-    /// Returns every invalid field.
-    pub fn parse(body: Object) -> Result<Self, ValidationErrors> {
-        Fields::parse_new(body, READ_ONLY, Self::read)
-    }
 }
+
+parse_new!(Draft, READ_ONLY);
 
 impl Patch {
     /// Declares and reads the fields of an update.
@@ -177,25 +170,11 @@ impl Patch {
             metadata: keyed::read_patch::<Metadata>(fields),
         }
     }
-
-    /// Reads the body of an update.
-    #[must_use]
-    pub fn parse(body: Object) -> Update<Self> {
-        Update::read(body, &[READ_ONLY, IMMUTABLE], Self::read)
-    }
 }
 
-impl ExternallyIdentified for Draft {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_deref()
-    }
-}
+parse_update!(Patch, [READ_ONLY, IMMUTABLE]);
 
-impl ExternallyIdentified for Patch {
-    fn external_id(&self) -> Option<&str> {
-        self.content.external_id.as_ref()?.as_deref()
-    }
-}
+externally_identified!(Summary, Draft, Patch);
 
 impl Update<Patch> {
     /// Checks the update of a summary. Ignores the fields of a fixed one, which [`Summary::update`] refuses (decision A8).

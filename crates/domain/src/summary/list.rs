@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::{Status, Summary};
 use crate::external_id;
-use crate::fields::StringEnum;
+use crate::fields::string_enum;
 use crate::id::{EmployeeId, ObjectiveId, ObservationId};
 use crate::keyed;
 use crate::page::{Key, SortBy, SortKey, Sortable};
@@ -48,9 +48,7 @@ pub enum Expand {
     IncludedObservations,
 }
 
-impl StringEnum for Expand {
-    const NAME: &'static str = "SummaryExpand";
-}
+string_enum!(Expand, "SummaryExpand");
 
 impl Filter {
     /// Declares and reads the parameters of `GET /summaries`. Archived summaries are listed only if requested by
@@ -88,22 +86,15 @@ impl Filter {
 impl Sortable for Summary {
     const ORDERS_NAME: &'static str = "SummarySort";
     const ORDERS: &'static [SortKey<Self>] = &[
-        SortKey {
-            by: SortBy::CreatedAt,
-            key: |summary| Key::Time(summary.created_at),
-            words: &["-created_at", "created_at"],
-        },
-        SortKey {
-            by: SortBy::UpdatedAt,
-            key: |summary| Key::Time(summary.updated_at),
-            words: &["-updated_at", "updated_at"],
-        },
+        SortKey::descending_by(SortBy::CreatedAt, |summary| Key::Time(summary.created_at)),
+        SortKey::descending_by(SortBy::UpdatedAt, |summary| Key::Time(summary.updated_at)),
     ];
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fields::StringEnum;
     use crate::page::Sort;
     use crate::problem::Code;
 

@@ -16,14 +16,13 @@ use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
 use crate::content::{content, optional, or_default, required};
-use crate::decision::{Resource, mark_of};
-use crate::external_id::{self, ExternallyIdentified};
-use crate::fields::{StringEnum, as_word};
+use crate::decision::{Resource, identity, mark_of};
+use crate::external_id;
+use crate::fields::string_enum;
 use crate::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId, SummaryKind};
 use crate::keyed::Metadata;
 use crate::params::StatusWord;
 use crate::rule;
-use crate::schema::OpenWord;
 use crate::time::{Date, Timestamp};
 use crate::visibility::LinkedId;
 
@@ -54,9 +53,7 @@ pub enum Status {
     Archived,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "SummaryStatus";
-}
+string_enum!(Status, "SummaryStatus");
 
 impl StatusWord for Status {
     const FILTER_NAME: &'static str = "SummaryStatusFilter";
@@ -74,12 +71,7 @@ pub struct EmployeeFeedback {
 }
 
 content! {
-    /// The members of a creation that can be validated without other data.
-    #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Content;
-
-    /// The members of an update that can be validated without other data. `None` leaves a member unchanged.
-    #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct ContentPatch;
 
     /// The assessment of one person over a period.
@@ -104,8 +96,6 @@ content! {
         /// Last day of the period. Not before `period_start`. Null if `period_start` is null.
         pub period_end: Option<Date>,
         /// Status of the summary.
-        #[serde(serialize_with = "as_word")]
-        #[schemars(with = "OpenWord<Status>")]
         pub status: Status,
         /// Ids of the included objectives.
         pub included_objective_ids: Vec<ObjectiveId>,
@@ -144,23 +134,8 @@ content! {
     }
 }
 
-impl ExternallyIdentified for Summary {
-    fn external_id(&self) -> Option<&str> {
-        self.external_id.as_deref()
-    }
-}
-
 impl Resource for Summary {
-    type Kind = SummaryKind;
-    const NAME: &'static str = "summary";
-
-    fn id(&self) -> SummaryId {
-        self.id
-    }
-
-    fn updated_at(&self) -> Timestamp {
-        self.updated_at
-    }
+    identity!(SummaryKind);
 
     fn mark(&self) -> u64 {
         mark_of(&self.archived_observation_ids)
@@ -208,6 +183,7 @@ impl Summary {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::fields::StringEnum;
     use crate::id::Id;
     use ulid::Ulid;
 

@@ -1,43 +1,17 @@
 //! Property test: moves in the reporting tree never close a cycle, and no other move is refused (decision D1).
 
-use candor_domain::id::{EmployeeId, Id};
+use candor_domain::id::EmployeeId;
 use candor_domain::json::Value;
-use candor_domain::people::{CustomFields, Employee, MANUAL, Patch, References, ReportingLine, Role, Status};
+use candor_domain::people::{Employee, Patch, References, ReportingLine};
 use candor_domain::problem::Code;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
 use proptest::prelude::*;
-use ulid::Ulid;
 
 const PEOPLE: usize = 8;
 
 fn employee(number: usize) -> Employee {
-    let time = Timestamp::from_millis(1_000);
-    Employee {
-        id: Id::from_ulid(Ulid(number as u128 + 1)),
-        email: format!("person{number}@example.com"),
-        external_id: None,
-        first_name: "Ada".to_owned(),
-        last_name: "Example".to_owned(),
-        job_title: None,
-        role: Role::Employee,
-        manager_id: None,
-        department_id: None,
-        status: Status::Active,
-        custom_fields: CustomFields::default(),
-        is_hris_managed: false,
-        hris_source: MANUAL.to_owned(),
-        connector_id: None,
-        created_at: time,
-        updated_at: time,
-        deactivated_at: None,
-        returned_at: None,
-        address_changed_at: None,
-        hold: None,
-        hold_changes: 0,
-        erased_at: None,
-        is_twin: false,
-    }
+    candor_test_fixtures::employee(number as u128 + 1)
 }
 
 fn find(people: &[Employee], id: EmployeeId) -> &Employee {

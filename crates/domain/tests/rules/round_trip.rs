@@ -2,13 +2,11 @@
 
 mod keys;
 
-use candor_domain::access::{
-    AccessLevel, AllowedNetworks, Caller, Environment, Permission, Permissions, Quotas, Tenant,
-};
+use candor_domain::access::{AccessLevel, Caller, Permission, Permissions};
 use candor_domain::catalog::{Attribute, Department, Tone, attribute};
 use candor_domain::conversation::{self, About, Conversation, Joins};
 use candor_domain::external_id::ExternalIdHolders;
-use candor_domain::id::{AttributeId, Id, Kind, OrganizationId};
+use candor_domain::id::{AttributeId, Id, Kind};
 use candor_domain::json::{Object, Value};
 use candor_domain::keyed::Metadata;
 use candor_domain::objective::{self, Objective};
@@ -17,6 +15,7 @@ use candor_domain::organization::{self, Organization, Review};
 use candor_domain::people::{self, Custom, CustomFields, Employee, Role, Status};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
+use candor_test_fixtures::{employee as plain_employee, unbound};
 use serde::Serialize;
 use ulid::Ulid;
 
@@ -38,29 +37,12 @@ fn response_body<T: Serialize>(resource: &T) -> Object {
 
 fn employee() -> Employee {
     Employee {
-        id: id(1),
         email: "Ada@Example.com".to_owned(),
-        external_id: None,
         first_name: " Ada ".to_owned(),
         last_name: "Lovelace".to_owned(),
-        job_title: None,
-        role: Role::Employee,
-        manager_id: None,
-        department_id: None,
-        status: Status::Active,
-        custom_fields: CustomFields::default(),
-        is_hris_managed: false,
-        hris_source: people::MANUAL.to_owned(),
-        connector_id: None,
         created_at: AT,
         updated_at: AT,
-        deactivated_at: None,
-        returned_at: None,
-        address_changed_at: None,
-        hold: None,
-        hold_changes: 0,
-        erased_at: None,
-        is_twin: false,
+        ..plain_employee(1)
     }
 }
 
@@ -224,21 +206,8 @@ fn objective_sent_back_changes_nothing() {
 
 /// Returns an admin-level key of the organization that may change settings, and nothing else.
 fn organization_key() -> Caller {
-    Caller {
-        tenant: Tenant::live(OrganizationId::from_ulid(Ulid(9))),
-        key: id(3),
-        name: "Settings".to_owned(),
-        scopes: Permissions::NONE.with(Permission::SettingsWrite),
-        level: AccessLevel::Admin,
-        person: None,
-        expires_at: None,
-        connector: None,
-        identity_provider: None,
-        session: None,
-        has_previous_secret: false,
-        quotas: Quotas::DEFAULT,
-        allowed_networks: AllowedNetworks::EVERYWHERE,
-    }
+    let scopes = Permissions::NONE.with(Permission::SettingsWrite);
+    Caller { key: id(3), name: "Settings".to_owned(), scopes, ..unbound(AccessLevel::Admin) }
 }
 
 #[test]
@@ -352,7 +321,7 @@ fn organization_sent_back_changes_nothing() {
         ..plain.clone()
     };
     for organization in [plain, set] {
-        let patch = organization::Patch::parse(response_body(&organization)).resolve_with(&organization).unwrap();
+        let patch = organization::Patch::parse(response_body(&organization)).finish(&organization).unwrap();
         assert_eq!(organization.update(&patch, LATER), None, "{organization:?}");
     }
 }

@@ -6,10 +6,7 @@ use crate::problem::{Code, ValidationErrors};
 use crate::rule;
 
 content! {
-    #[derive(Debug, PartialEq)]
     pub struct Draft;
-
-    #[derive(Debug, Default, PartialEq)]
     pub struct Patch;
 
     /// A resource with each kind of member.

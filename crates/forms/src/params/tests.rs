@@ -9,8 +9,7 @@ struct Thing(Timestamp);
 
 impl Sortable for Thing {
     const ORDERS_NAME: &'static str = "ThingSort";
-    const ORDERS: &'static [SortKey<Self>] =
-        &[SortKey { by: SortBy::CreatedAt, key: |row| Key::Time(row.0), words: &["created_at", "-created_at"] }];
+    const ORDERS: &'static [SortKey<Self>] = &[SortKey::ascending_by(SortBy::CreatedAt, |row| Key::Time(row.0))];
 }
 
 fn params(query: &[(&str, &str)]) -> Params {

@@ -5,6 +5,7 @@
 
 mod dialect;
 mod group;
+mod handlers;
 mod query;
 
 use std::future::Future;
@@ -28,6 +29,7 @@ pub use crate::contract::schema::{Schema, Success};
 pub use dialect::Dialect;
 pub(crate) use dialect::SCIM_BASE;
 pub(crate) use group::{EventFamily, RouteGroup};
+pub(crate) use handlers::handlers;
 pub use query::Query;
 
 /// Prefix of every path in the table.
@@ -183,49 +185,29 @@ impl Route {
         method: Method,
         path: &'static str,
         access: Access,
-        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
+        handler: KeyedHandler,
     ) -> Self {
         let status = if matches!(method, Method::Delete) { 204 } else { 200 };
         Self { status, ..Self::new(method, path, access, Handler::Keyed(handler)) }
     }
 
-    pub(crate) const fn get(
-        path: &'static str,
-        access: Access,
-        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
-    ) -> Self {
+    pub(crate) const fn get(path: &'static str, access: Access, handler: KeyedHandler) -> Self {
         Self::with_key(Method::Get, path, access, handler)
     }
 
-    pub(crate) const fn post(
-        path: &'static str,
-        access: Access,
-        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
-    ) -> Self {
+    pub(crate) const fn post(path: &'static str, access: Access, handler: KeyedHandler) -> Self {
         Self::with_key(Method::Post, path, access, handler)
     }
 
-    pub(crate) const fn patch(
-        path: &'static str,
-        access: Access,
-        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
-    ) -> Self {
+    pub(crate) const fn patch(path: &'static str, access: Access, handler: KeyedHandler) -> Self {
         Self::with_key(Method::Patch, path, access, handler)
     }
 
-    pub(crate) const fn put(
-        path: &'static str,
-        access: Access,
-        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
-    ) -> Self {
+    pub(crate) const fn put(path: &'static str, access: Access, handler: KeyedHandler) -> Self {
         Self::with_key(Method::Put, path, access, handler)
     }
 
-    pub(crate) const fn delete(
-        path: &'static str,
-        access: Access,
-        handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
-    ) -> Self {
+    pub(crate) const fn delete(path: &'static str, access: Access, handler: KeyedHandler) -> Self {
         Self::with_key(Method::Delete, path, access, handler)
     }
 

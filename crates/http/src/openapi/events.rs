@@ -39,6 +39,11 @@ fn families() -> Vec<(&'static EventFamily, Vec<&'static str>)> {
     families
 }
 
+/// Returns the name of the enumeration of a family's event types.
+fn types_name(family: &EventFamily) -> String {
+    format!("{}Type", family.name)
+}
+
 /// Builds the schema of an event with this type and data.
 fn event_of(kind: Value, data: Value, description: &str) -> Value {
     let about = "The resource after the change, as GET returns it without `expand`. For a test, a message.";
@@ -107,14 +112,14 @@ pub(super) fn schemas() -> Vec<(String, Value)> {
     for (family, words) in &families {
         schemas.extend(family.data.with_referenced_schemas());
         let types = json!({"type": "string", "enum": words, "description": "Event types that have this data."});
-        schemas.push((family.types.to_owned(), types));
-        let mut schema = event_of(reference_to(family.types), reference_to(family.data.name), family.about);
+        schemas.push((types_name(family), types));
+        let mut schema = event_of(reference_to(&types_name(family)), reference_to(family.data.name), family.about);
         if *family.data == observations::OBSERVATION {
             schema["examples"] = json!([example()]);
         }
         schemas.push((family.name.to_owned(), schema));
     }
-    let family_types: Vec<_> = families.iter().map(|(family, _)| reference_to(family.types)).collect();
+    let family_types: Vec<_> = families.iter().map(|(family, _)| reference_to(&types_name(family))).collect();
     let kind = json!({"type": "string", "not": {"anyOf": family_types}});
     let data = json!({"type": "object", "additionalProperties": true});
     let description = "An event of a type that this version does not describe. New versions add types: ignore \

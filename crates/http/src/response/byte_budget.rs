@@ -154,7 +154,7 @@ fn release<K: Hash + Eq>(counts: &mut HashMap<K, usize>, key: K, bytes: usize) {
 
 #[cfg(test)]
 mod tests {
-    use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, Quotas, Tenant};
+    use candor_domain::access::{AccessLevel, Tenant};
 
     use super::*;
 
@@ -162,22 +162,9 @@ mod tests {
     const LIMITS: ByteLimits = ByteLimits { in_all: 12 * MIB, per_key: 4 * MIB };
 
     fn caller(organization: u128, key: u128) -> Caller {
-        let organization = OrganizationId::from_bytes(organization.to_be_bytes());
-        Caller {
-            tenant: Tenant { organization, environment: Environment::Live },
-            key: KeyId::from_bytes(key.to_be_bytes()),
-            name: "Test".to_owned(),
-            scopes: Permissions::ALL,
-            level: AccessLevel::Standard,
-            person: None,
-            expires_at: None,
-            connector: None,
-            identity_provider: None,
-            session: None,
-            has_previous_secret: false,
-            quotas: Quotas::DEFAULT,
-            allowed_networks: AllowedNetworks::EVERYWHERE,
-        }
+        let tenant = Tenant::live(OrganizationId::from_bytes(organization.to_be_bytes()));
+        let key = KeyId::from_bytes(key.to_be_bytes());
+        Caller { tenant, key, ..candor_test_fixtures::unbound(AccessLevel::Standard) }
     }
 
     #[test]

@@ -6,12 +6,10 @@ use candor_domain::event::EventData;
 use candor_domain::id::{AssignmentKind, Id, Kind};
 use candor_domain::observation::Observation;
 use candor_domain::time::Timestamp;
-use candor_service::Services;
 use candor_service::usecases::assignments;
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort, status_filter};
 use crate::contract::schema::{AT, EMPLOYEE_ID, MANAGER_ID, Schema, body_of, body_with, resource};
@@ -57,29 +55,16 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Assignment,
             name: "AssignmentEvent",
-            types: "AssignmentEventType",
             data: &ASSIGNMENT,
             about: "An event about an assignment.",
         }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::get(services, &request.context, request.id()?).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::create(services, &request.context, request.body).await })
-}
-
-fn cancel<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::cancel(services, &request.context, request.id()?).await })
-}
-
-fn submit<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { assignments::submit(services, &request.context, request.id()?, request.body).await })
+handlers! {
+    list => assignments::list(params);
+    get => assignments::get(id);
+    create => assignments::create(body);
+    cancel => assignments::cancel(id);
+    submit => assignments::submit(id, body);
 }
 
 pub(crate) const ASSIGNMENT: Schema =

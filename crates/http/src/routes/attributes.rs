@@ -4,12 +4,10 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::catalog::{Attribute, Tone, attribute};
 use candor_domain::event::EventData;
 use candor_domain::id::{AttributeKind, Kind};
-use candor_service::Services;
 use candor_service::usecases::catalog::attributes;
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, Schema, body_of, resource};
 
@@ -52,33 +50,17 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Attributes", "Tags of obse
     .events(&[EventFamily {
         carried: EventData::Attribute,
         name: "AttributeEvent",
-        types: "AttributeEventType",
         data: &ATTRIBUTE,
         about: "An event about an attribute.",
     }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::get(services, &request.context, request.id()?).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn archive<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::archive(services, &request.context, request.id()?).await })
-}
-
-fn restore<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { attributes::restore(services, &request.context, request.id()?).await })
+handlers! {
+    list => attributes::list(params);
+    get => attributes::get(id);
+    create => attributes::create(body);
+    update => attributes::update(id, body);
+    archive => attributes::archive(id);
+    restore => attributes::restore(id);
 }
 
 pub(crate) const ATTRIBUTE: Schema =

@@ -4,13 +4,11 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;
 use candor_domain::id::{CheckInKind, Kind, ObjectiveId, ObjectiveKind};
 use candor_domain::objective::{CheckIn, CheckInDraft, CheckedInObjective, Confidence, Family, read_check_ins};
-use candor_service::Services;
 use candor_service::usecases::check_ins;
 use serde_json::{Value, json};
 
 use super::objectives::example as example_of_objective;
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, KeyedHandler, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{
@@ -45,13 +43,11 @@ const MANAGERS: &[Route] = &rows(
     [list_of_manager, create_of_manager, get_of_manager],
 );
 
-type Handler = for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>;
-
 /// Builds the routes of one kind of objectives: their paths with operation ids, their summaries and their handlers.
 const fn rows(
     named: [(&'static str, &'static str); 3],
     summaries: [&'static str; 3],
-    handlers: [Handler; 3],
+    handlers: [KeyedHandler; 3],
 ) -> [Route; 3] {
     let [(all, list), (new, create), (one, get)] = named;
     let [read, write] = [Permission::ObjectivesRead, Permission::ObjectivesWrite];
@@ -84,7 +80,6 @@ pub(crate) const OF_EMPLOYEES: RouteGroup = RouteGroup::under_tag("Objectives", 
     .events(&[EventFamily {
         carried: EventData::CheckedObjective,
         name: "ObjectiveCheckedInEvent",
-        types: "ObjectiveCheckedInEventType",
         data: &CHECKED_IN,
         about: "A check-in was added to an objective.",
     }]);
@@ -94,46 +89,13 @@ pub(crate) const OF_MANAGERS: RouteGroup = RouteGroup::under_tag("Objectives", M
     .id(ObjectiveKind::PREFIX)
     .second_id("check_in_id", CheckInKind::PREFIX);
 
-fn list_of_employee<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    list(services, request, Family::Employees)
-}
-
-fn list_of_manager<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    list(services, request, Family::Managers)
-}
-
-fn create_of_employee<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    create(services, request, Family::Employees)
-}
-
-fn create_of_manager<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    create(services, request, Family::Managers)
-}
-
-fn get_of_employee<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    get(services, request, Family::Employees)
-}
-
-fn get_of_manager<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    get(services, request, Family::Managers)
-}
-
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>, family: Family) -> Work<'a> {
-    Box::pin(
-        async move { check_ins::list(services, &request.context, family, request.id()?, request.params).await },
-    )
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>, family: Family) -> Work<'a> {
-    Box::pin(
-        async move { check_ins::create(services, &request.context, family, request.id()?, request.body).await },
-    )
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>, family: Family) -> Work<'a> {
-    Box::pin(async move {
-        check_ins::get(services, &request.context, family, (request.id()?, request.second_id()?)).await
-    })
+handlers! {
+    list_of_employee => check_ins::list({Family::Employees}, id, params);
+    list_of_manager => check_ins::list({Family::Managers}, id, params);
+    create_of_employee => check_ins::create({Family::Employees}, id, body);
+    create_of_manager => check_ins::create({Family::Managers}, id, body);
+    get_of_employee => check_ins::get({Family::Employees}, id, second_id);
+    get_of_manager => check_ins::get({Family::Managers}, id, second_id);
 }
 
 pub(crate) const CHECK_IN: Schema =

@@ -6,13 +6,11 @@ use candor_domain::id::{ConnectorId, ConnectorKind, Kind, SyncIssueKind};
 use candor_domain::people::connector::Type as ConnectorType;
 use candor_provisioning::connector::{ConnectorDetails, ScimRequest, SyncIssue};
 use candor_provisioning::{Connector, connector};
-use candor_service::Services;
 use candor_service::usecases::connectors as hr;
 use candor_service::usecases::connectors::Released;
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body, body_of, resource, response_of, with};
@@ -77,47 +75,20 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Organization", ROUTE
     .events(&[EventFamily {
         carried: EventData::Connector,
         name: "ConnectorEvent",
-        types: "ConnectorEventType",
         data: &CONNECTOR,
         about: "An event about a connector.",
     }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::get(services, &request.context, request.id()?).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn resume<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::resume(services, &request.context, request.id()?).await })
-}
-
-fn list_issues<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::list_issues(services, &request.context, request.id()?, request.params).await })
-}
-
-fn resolve_issue<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(
-        async move { hr::resolve_issue(services, &request.context, request.id()?, request.second_id()?).await },
-    )
-}
-
-fn list_requests<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::list_requests(services, &request.context, request.id()?, request.params).await })
-}
-
-fn release<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { hr::release(services, &request.context, request.id()?, request.body).await })
+handlers! {
+    list => hr::list(params);
+    get => hr::get(id);
+    create => hr::create(body);
+    update => hr::update(id, body);
+    resume => hr::resume(id);
+    list_issues => hr::list_issues(id, params);
+    resolve_issue => hr::resolve_issue(id, second_id);
+    list_requests => hr::list_requests(id, params);
+    release => hr::release(id, body);
 }
 
 const CONNECTOR: Schema =

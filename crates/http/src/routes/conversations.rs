@@ -4,12 +4,10 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::conversation::{self, Conversation, Message, message};
 use candor_domain::event::EventData;
 use candor_domain::id::{ConversationId, ConversationKind, Kind, MessageKind};
-use candor_service::Services;
 use candor_service::usecases::conversations;
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, EMPLOYEE_ID, MANAGER_ID, OBJECTIVE_ID, Schema, body_of, resource};
@@ -79,53 +77,26 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Conversations", "Messages 
         EventFamily {
             carried: EventData::Conversation,
             name: "ConversationEvent",
-            types: "ConversationEventType",
             data: &CONVERSATION,
             about: "An event about a conversation.",
         },
         EventFamily {
             carried: EventData::Message,
             name: "MessageEvent",
-            types: "MessageEventType",
             data: &MESSAGE,
             about: "A message was added to a conversation.",
         },
     ]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::get(services, &request.context, request.id()?).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn archive<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::archive(services, &request.context, request.id()?).await })
-}
-
-fn list_messages<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(
-        async move { conversations::messages(services, &request.context, request.id()?, request.params).await },
-    )
-}
-
-fn get_message<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move {
-        conversations::message(services, &request.context, request.id()?, request.second_id()?).await
-    })
-}
-
-fn create_message<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { conversations::add(services, &request.context, request.id()?, request.body).await })
+handlers! {
+    list => conversations::list(params);
+    get => conversations::get(id);
+    create => conversations::create(body);
+    update => conversations::update(id, body);
+    archive => conversations::archive(id);
+    list_messages => conversations::messages(id, params);
+    get_message => conversations::message(id, second_id);
+    create_message => conversations::add(id, body);
 }
 
 pub(crate) const CONVERSATION: Schema =

@@ -4,12 +4,10 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::catalog::{Department, department};
 use candor_domain::event::EventData;
 use candor_domain::id::{DepartmentKind, Kind};
-use candor_service::Services;
 use candor_service::usecases::catalog::departments;
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::words::sort;
 use crate::contract::schema::{AT, Schema, body_of, resource};
 
@@ -51,33 +49,17 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Departments", "Departments
     .events(&[EventFamily {
         carried: EventData::Department,
         name: "DepartmentEvent",
-        types: "DepartmentEventType",
         data: &DEPARTMENT,
         about: "An event about a department.",
     }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::get(services, &request.context, request.id()?).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn archive<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::archive(services, &request.context, request.id()?).await })
-}
-
-fn restore<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { departments::restore(services, &request.context, request.id()?).await })
+handlers! {
+    list => departments::list(params);
+    get => departments::get(id);
+    create => departments::create(body);
+    update => departments::update(id, body);
+    archive => departments::archive(id);
+    restore => departments::restore(id);
 }
 
 pub(crate) const DEPARTMENT: Schema =

@@ -16,7 +16,7 @@ use candor_service::usecases::line_stream::LineStream;
 use serde_json::{Value, json};
 
 use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, LineWork, Query, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, LineWork, Query, Route, RouteGroup, Work, handlers};
 use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource, response_of};
@@ -102,41 +102,22 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Employees", "The people of
     .events(&[EventFamily {
         carried: EventData::Employee,
         name: "EmployeeEvent",
-        types: "EmployeeEventType",
         data: &EMPLOYEE,
         about: "An employee was created or changed.",
     }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::get(services, &request.context, request.id()?, request.params).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::create(services, &request.context, request.body).await })
+handlers! {
+    list => employees::list(params);
+    get => employees::get(id, params);
+    create => employees::create(body);
+    update => employees::update(id, body);
+    deactivate => employees::deactivate(id);
+    reactivate => employees::reactivate(id);
+    rehire => employees::rehire(id, body);
 }
 
 fn upload<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
     Box::pin(employees::csv::upsert(services, request.context, request.params, request.csv))
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn deactivate<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::deactivate(services, &request.context, request.id()?).await })
-}
-
-fn reactivate<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::reactivate(services, &request.context, request.id()?).await })
-}
-
-fn rehire<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::rehire(services, &request.context, request.id()?, request.body).await })
 }
 
 fn personal_data<'a>(

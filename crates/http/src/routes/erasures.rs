@@ -4,12 +4,10 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::erasure::{self, Erasure, ErasureDraft, ErasureStatus};
 use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, ErasureKind, Kind};
-use candor_service::Services;
 use candor_service::usecases::erasures;
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, EMPLOYEE_ID, KEY_ID, Schema, body_of, response_of};
 
@@ -49,21 +47,14 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Erasure,
             name: "ErasureEvent",
-            types: "ErasureEventType",
             data: &ERASURE,
             about: "An erasure was completed.",
         }]);
 
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { erasures::create(services, &request.context, request.id()?, request.body).await })
-}
-
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { erasures::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { erasures::get(services, &request.context, request.id()?).await })
+handlers! {
+    create => erasures::create(id, body);
+    list => erasures::list(params);
+    get => erasures::get(id);
 }
 
 const ERASURE: Schema =

@@ -7,12 +7,10 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{EventKind, Kind};
 use candor_domain::schema::PublicEventId;
 use candor_domain::time::Timestamp;
-use candor_service::Services;
 use candor_service::usecases::{audit_log as log, events};
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{Query, Route, RouteGroup, Work};
+use crate::contract::route::{Query, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::{Member, field, page, plain, reference_to};
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, KEY_ID, Schema, response_of};
@@ -40,16 +38,10 @@ const ROUTES: &[Route] = &[
 pub(crate) const GROUP: RouteGroup =
     RouteGroup::new("History", "Event feed and audit log.", ROUTES).id(EventKind::PREFIX).words(words);
 
-fn feed<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { events::feed(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { events::get(services, &request.context, request.id()?).await })
-}
-
-fn audit_log<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { log::list(services, &request.context, request.params).await })
+handlers! {
+    feed => events::feed(params);
+    get => events::get(id);
+    audit_log => log::list(params);
 }
 
 /// Schema of any event. The document composes it as the union of all groups' events.

@@ -3,14 +3,12 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, IdentityProviderId, IdentityProviderKind, Kind};
-use candor_service::Services;
 use candor_service::usecases::identity_check::{self, IdentityCheck};
 use candor_service::usecases::{identity_links as links, identity_providers as providers};
 use candor_sign_in::{IdentityLink, IdentityLinkDraft, IdentityProvider, LinkRule, Status, read_check};
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body, body_of, resource, response_of};
@@ -83,45 +81,20 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Organization", ROUTE
     .events(&[EventFamily {
         carried: EventData::IdentityProvider,
         name: "IdentityProviderEvent",
-        types: "IdentityProviderEventType",
         data: &PROVIDER,
         about: "An event about an identity provider.",
     }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { providers::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { providers::get(services, &request.context, request.id()?).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { providers::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { providers::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn remove<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { providers::remove(services, &request.context, request.id()?).await })
-}
-
-fn check<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { identity_check::check(services, &request.context, request.id()?, request.body).await })
-}
-
-fn list_links<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { links::list(services, &request.context, request.id()?, request.params).await })
-}
-
-fn put_link<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { links::put(services, &request.context, request.id()?, request.body).await })
-}
-
-fn remove_link<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { links::remove(services, &request.context, request.id()?, request.second_id()?).await })
+handlers! {
+    list => providers::list(params);
+    get => providers::get(id);
+    create => providers::create(body);
+    update => providers::update(id, body);
+    remove => providers::remove(id);
+    check => identity_check::check(id, body);
+    list_links => links::list(id, params);
+    put_link => links::put(id, body);
+    remove_link => links::remove(id, second_id);
 }
 
 const PROVIDER: Schema =

@@ -9,8 +9,8 @@ use candor_service::context::limits::KeylessWrite;
 use candor_service::usecases::invitations::{self, AcceptedInvitation, SentInvitation};
 use serde_json::{Value, json};
 
-use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::request::AnonymousRequest;
+use crate::contract::route::{EventFamily, Route, RouteGroup, Work, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::enum_member;
 use crate::contract::schema::{AT, EMPLOYEE_ID, ORGANIZATION_ID, Schema, body, response_of, with};
@@ -48,17 +48,13 @@ pub(crate) const GROUP: RouteGroup =
     RouteGroup::under_tag("Employees", ROUTES).id(EmployeeKind::PREFIX).words(words).events(&[EventFamily {
         carried: EventData::Invitation,
         name: "InvitationEvent",
-        types: "InvitationEventType",
         data: &INVITATION,
         about: "An event about an invitation.",
     }]);
 
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { invitations::get(services, &request.context, request.id()?).await })
-}
-
-fn invite<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { invitations::invite(services, &request.context, request.id()?).await })
+handlers! {
+    get => invitations::get(id);
+    invite => invitations::invite(id);
 }
 
 fn accept(services: &Services, anonymous_request: AnonymousRequest) -> Work<'_> {

@@ -6,12 +6,10 @@ use candor_domain::event::EventData;
 use candor_domain::fields::{Fields, StringEnum};
 use candor_domain::id::{KeyKind, Kind};
 use candor_domain::time::Timestamp;
-use candor_service::Services;
 use candor_service::usecases::keys::{self, ApiKeyWithSecret, Me};
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{SCOPES, enum_member, enumeration, sort};
 use crate::contract::schema::{AT, KEY_ID, ORGANIZATION_ID, Schema, body, body_of, resource, response_of, with};
@@ -66,37 +64,18 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new("Access", "API keys of the 
     .events(&[EventFamily {
         carried: EventData::ApiKey,
         name: "ApiKeyEvent",
-        types: "ApiKeyEventType",
         data: &API_KEY,
         about: "An API key, or the secret that a rotation has replaced, expires soon.",
     }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::get(services, &request.context, request.id()?).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn rotate<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::rotate(services, &request.context, request.id()?, request.body).await })
-}
-
-fn revoke<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::revoke(services, &request.context, request.id()?).await })
-}
-
-fn get_me<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { keys::me(services, &request.context).await })
+handlers! {
+    list => keys::list(params);
+    get => keys::get(id);
+    create => keys::create(body);
+    update => keys::update(id, body);
+    rotate => keys::rotate(id, body);
+    revoke => keys::revoke(id);
+    get_me => keys::me();
 }
 
 const ME: Schema = Schema::new("Me", response_of::<Me>).example(example_of_me);

@@ -3,12 +3,10 @@
 use candor_domain::access::Access;
 use candor_domain::id::{EmployeeKind, Kind};
 use candor_domain::people::{HoldDraft, LegalHold};
-use candor_service::Services;
 use candor_service::usecases::employees;
 use serde_json::json;
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{Route, RouteGroup, Work};
+use crate::contract::route::{Route, RouteGroup, handlers};
 use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body_of, response_of};
 
 const ACCESS: Access = LegalHold::ACCESS;
@@ -34,16 +32,10 @@ const ROUTES: &[Route] = &[
 /// The routes of legal holds, under the tag of employees.
 pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Employees", ROUTES).id(EmployeeKind::PREFIX);
 
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::hold::get(services, &request.context, request.id()?).await })
-}
-
-fn put<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::hold::put(services, &request.context, request.id()?, request.body).await })
-}
-
-fn delete<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { employees::hold::delete(services, &request.context, request.id()?).await })
+handlers! {
+    get => employees::hold::get(id);
+    put => employees::hold::put(id, body);
+    delete => employees::hold::delete(id);
 }
 
 const LEGAL_HOLD: Schema = Schema::new("LegalHold", response_of::<LegalHold>)

@@ -3,12 +3,10 @@
 use candor_domain::access::{Access, Permission};
 use candor_domain::id::{Kind, NotificationKind};
 use candor_domain::notification::{self, Notification, VisibleNotification};
-use candor_service::Services;
 use candor_service::usecases::notifications::{self, NotificationsRead};
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{Route, RouteGroup, Work};
+use crate::contract::route::{Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, response_of};
@@ -39,16 +37,10 @@ pub(crate) const GROUP: RouteGroup =
         .id(NotificationKind::PREFIX)
         .words(words);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::list(services, &request.context, request.params).await })
-}
-
-fn mark_as_read<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::read(services, &request.context, request.id()?).await })
-}
-
-fn mark_all_as_read<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { notifications::read_all(services, &request.context, request.body).await })
+handlers! {
+    list => notifications::list(params);
+    mark_as_read => notifications::read(id);
+    mark_all_as_read => notifications::read_all(body);
 }
 
 const NOTIFICATION: Schema =

@@ -9,13 +9,11 @@ use candor_domain::id::{Kind, ObjectiveKind};
 use candor_domain::objective::{
     self, Action, FIRST_STATUSES, FIRST_STATUSES_NAME, Family, Objective, ObjectiveCount, Verb,
 };
-use candor_service::Services;
 use candor_service::usecases::objectives;
 use serde_json::{Value, json};
 
 use super::events::HISTORY_ENTRY;
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Method, Query, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, KeyedHandler, Method, Query, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::contract::schema::words::{enum_member, enumeration, sort, status_filter};
 use crate::contract::schema::{
@@ -111,11 +109,7 @@ impl Resource for OfManagers {
     ];
 }
 
-const fn row(
-    method: Method,
-    (path, operation, summary): RouteTexts,
-    handler: for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>,
-) -> Route {
+const fn row(method: Method, (path, operation, summary): RouteTexts, handler: KeyedHandler) -> Route {
     let needs = match method {
         Method::Get => Permission::ObjectivesRead,
         Method::Post | Method::Put | Method::Patch | Method::Delete => Permission::ObjectivesWrite,
@@ -221,7 +215,6 @@ pub(crate) const EMPLOYEES: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Objective,
             name: "ObjectiveEvent",
-            types: "ObjectiveEventType",
             data: &OBJECTIVE,
             about: "An objective was created or changed.",
         }]);
@@ -230,64 +223,19 @@ pub(crate) const EMPLOYEES: RouteGroup =
 pub(crate) const MANAGERS: RouteGroup =
     RouteGroup::under_tag("Objectives", &rows::<OfManagers>()).id(ObjectiveKind::PREFIX);
 
-fn list<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::list(services, &request.context, R::FAMILY, request.params).await })
-}
-
-fn counts<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::counts(services, &request.context, R::FAMILY, request.params).await })
-}
-
-fn get<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(
-        async move { objectives::get(services, &request.context, R::FAMILY, request.id()?, request.params).await },
-    )
-}
-
-fn history<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move {
-        objectives::history(services, &request.context, R::FAMILY, request.id()?, request.params).await
-    })
-}
-
-fn create<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { objectives::create(services, &request.context, R::FAMILY, request.body).await })
-}
-
-fn update<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move {
-        objectives::update(services, &request.context, R::FAMILY, request.id()?, request.body).await
-    })
-}
-
-fn submit<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, request, Verb::Submit)
-}
-
-fn approve<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, request, Verb::Approve)
-}
-
-fn reject<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, request, Verb::Reject)
-}
-
-fn complete<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, request, Verb::Complete)
-}
-
-fn miss<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, request, Verb::Miss)
-}
-
-fn archive<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act::<R>(services, request, Verb::Archive)
-}
-
-fn act<'a, R: Resource>(services: &'a Services, request: AuthenticatedRequest<'a>, what: Verb) -> Work<'a> {
-    Box::pin(async move {
-        objectives::act(services, &request.context, R::FAMILY, request.id()?, what, request.body).await
-    })
+handlers! {
+    list<R: Resource> => objectives::list({R::FAMILY}, params);
+    counts<R: Resource> => objectives::counts({R::FAMILY}, params);
+    get<R: Resource> => objectives::get({R::FAMILY}, id, params);
+    history<R: Resource> => objectives::history({R::FAMILY}, id, params);
+    create<R: Resource> => objectives::create({R::FAMILY}, body);
+    update<R: Resource> => objectives::update({R::FAMILY}, id, body);
+    submit<R: Resource> => objectives::act({R::FAMILY}, id, {Verb::Submit}, body);
+    approve<R: Resource> => objectives::act({R::FAMILY}, id, {Verb::Approve}, body);
+    reject<R: Resource> => objectives::act({R::FAMILY}, id, {Verb::Reject}, body);
+    complete<R: Resource> => objectives::act({R::FAMILY}, id, {Verb::Complete}, body);
+    miss<R: Resource> => objectives::act({R::FAMILY}, id, {Verb::Miss}, body);
+    archive<R: Resource> => objectives::act({R::FAMILY}, id, {Verb::Archive}, body);
 }
 
 const COUNTS: Schema = Schema::new("ObjectiveCounts", response_of::<GroupedCounts<ObjectiveCount>>)

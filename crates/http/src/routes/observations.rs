@@ -6,13 +6,11 @@ use candor_domain::event::EventData;
 use candor_domain::id::{Kind, ObservationKind};
 use candor_domain::observation::{self, Observation, ObservationCount, Type, Visibility};
 use candor_domain::time::Timestamp;
-use candor_service::Services;
 use candor_service::usecases::observations;
 use serde_json::{Value, json};
 
 use super::attributes::ATTRIBUTE_ID;
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Query, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, EMPLOYEE_ID, Schema, body_of, resource, response_of};
@@ -78,37 +76,18 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Observation,
             name: "ObservationEvent",
-            types: "ObservationEventType",
             data: &OBSERVATION,
             about: "An observation was created or changed.",
         }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::get(services, &request.context, request.id()?, request.params).await })
-}
-
-fn counts<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::counts(services, &request.context, request.params).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn archive<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::archive(services, &request.context, request.id()?).await })
-}
-
-fn restore<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { observations::restore(services, &request.context, request.id()?).await })
+handlers! {
+    list => observations::list(params);
+    get => observations::get(id, params);
+    counts => observations::counts(params);
+    create => observations::create(body);
+    update => observations::update(id, body);
+    archive => observations::archive(id);
+    restore => observations::restore(id);
 }
 
 const COUNTS: Schema = Schema::new("ObservationCounts", response_of::<GroupedCounts<ObservationCount>>)

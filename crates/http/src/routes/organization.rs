@@ -5,13 +5,11 @@ use candor_domain::event::EventData;
 use candor_domain::organization::{self, Organization, Review};
 use candor_domain::request_stats::RequestStats;
 use candor_domain::request_stats::StatsWindow;
-use candor_service::Services;
 use candor_service::usecases::test_data::{self, TestDataReset};
 use candor_service::usecases::{organization as org, request_stats};
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Query, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::enum_member;
 use crate::contract::schema::{AT, ORGANIZATION_ID, Schema, body_of, resource, response_of};
@@ -59,25 +57,15 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Organization,
             name: "OrganizationEvent",
-            types: "OrganizationEventType",
             data: &ORGANIZATION,
             about: "An event about the organization.",
         }]);
 
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { org::get(services, &request.context).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { org::update(services, &request.context, request.body).await })
-}
-
-fn request_stats<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { request_stats::get(services, &request.context, request.params).await })
-}
-
-fn reset_test_data<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { test_data::reset(services, &request.context).await })
+handlers! {
+    get => org::get();
+    update => org::update(body);
+    request_stats => request_stats::get(params);
+    reset_test_data => test_data::reset();
 }
 
 const ORGANIZATION: Schema =

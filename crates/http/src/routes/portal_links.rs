@@ -9,8 +9,8 @@ use candor_service::usecases::portal_links::{self, PortalLink};
 use serde_json::{Value, json};
 
 use super::keys::{API_KEY_WITH_SECRET, example as example_of_key};
-use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};
-use crate::contract::route::{Route, RouteGroup, Work};
+use crate::contract::request::AnonymousRequest;
+use crate::contract::route::{Route, RouteGroup, Work, handlers};
 use crate::contract::schema::{AT, Schema, body, body_of, resource, with};
 
 const ROUTES: &[Route] = &[
@@ -37,8 +37,8 @@ const ROUTES: &[Route] = &[
 /// The routes of portal links.
 pub(crate) const GROUP: RouteGroup = RouteGroup::under_tag("Access", ROUTES).id(KeyKind::PREFIX);
 
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { portal_links::create(services, &request.context, request.body).await })
+handlers! {
+    create => portal_links::create(body);
 }
 
 fn exchange(services: &Services, anonymous_request: AnonymousRequest) -> Work<'_> {

@@ -6,12 +6,10 @@ use candor_domain::id::{Kind, RetentionRunKind};
 use candor_domain::retention::{
     self, PreviewRequest, RetentionPreview, RetentionRemoval, RetentionRun, RunStatus,
 };
-use candor_service::Services;
 use candor_service::usecases::retention as use_cases;
 use serde_json::{Value, json};
 
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Query, Route, RouteGroup, handlers};
 use crate::contract::schema::words::{enum_member, sort};
 use crate::contract::schema::{AT, Schema, response_of};
 
@@ -51,29 +49,21 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
     EventFamily {
         carried: EventData::RetentionRun,
         name: "RetentionCompletedEvent",
-        types: "RetentionCompletedEventType",
         data: &RUN,
         about: "A retention run that removed data was completed.",
     },
     EventFamily {
         carried: EventData::RemovedIds,
         name: "RetentionRemovedEvent",
-        types: "RetentionRemovedEventType",
         data: &REMOVAL,
         about: "A retention run removed archived resources.",
     },
 ]);
 
-fn preview<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { use_cases::preview(services, &request.context, request.params).await })
-}
-
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { use_cases::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { use_cases::get(services, &request.context, request.id()?).await })
+handlers! {
+    preview => use_cases::preview(params);
+    list => use_cases::list(params);
+    get => use_cases::get(id);
 }
 
 const RUN: Schema = Schema::new("RetentionRun", response_of::<RetentionRun>)

@@ -7,13 +7,11 @@ use candor_domain::observation::Observation;
 use candor_domain::people::Employee;
 use candor_domain::search::{self, SearchHit, SearchRequest};
 use candor_domain::summary::Summary;
-use candor_service::Services;
 use candor_service::usecases::search as use_case;
 use serde_json::{Value, json};
 
 use super::observations;
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{Query, Route, RouteGroup, Work};
+use crate::contract::route::{Query, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::Member;
 use crate::contract::schema::words::{enum_member, enumeration};
 use crate::contract::schema::{Schema, list, list_example, response_of};
@@ -32,8 +30,8 @@ const ROUTES: &[Route] = &[Route::get("/search", Access::READS_TYPES, search)
 /// The single route of searches.
 pub(crate) const GROUP: RouteGroup = RouteGroup::new("Search", "Full-text search.", ROUTES).words(words);
 
-fn search<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { use_case::search(services, &request.context, request.params).await })
+handlers! {
+    search => use_case::search(params);
 }
 
 const SEARCH_HITS: Schema = Schema::new("SearchHitList", || list(SEARCH_HIT.name))

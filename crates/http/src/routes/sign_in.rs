@@ -9,8 +9,8 @@ use candor_service::usecases::sign_in::{self, LogoutUrl, SignInUrl};
 use candor_sign_in::sign_in::SignInDraft;
 use serde_json::json;
 
-use crate::contract::request::{AnonymousRequest, AuthenticatedRequest};
-use crate::contract::route::{Route, RouteGroup, Work};
+use crate::contract::request::AnonymousRequest;
+use crate::contract::route::{Route, RouteGroup, Work, handlers};
 use crate::contract::schema::{Schema, body, response_of};
 
 const ROUTES: &[Route] = &[
@@ -44,8 +44,8 @@ fn begin(services: &Services, anonymous_request: AnonymousRequest) -> Work<'_> {
     )
 }
 
-fn log_out<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { sign_in::log_out(services, &request.context).await })
+handlers! {
+    log_out => sign_in::log_out();
 }
 
 fn read_new(fields: &mut Fields) -> Option<SignInDraft> {

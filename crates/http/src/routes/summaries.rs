@@ -5,13 +5,11 @@ use candor_domain::audit::AuditEntry;
 use candor_domain::event::EventData;
 use candor_domain::id::{Kind, SummaryKind};
 use candor_domain::summary::{self, Action, ActionKind, Summary};
-use candor_service::Services;
 use candor_service::usecases::summaries;
 use serde_json::{Value, json};
 
 use super::events::HISTORY_ENTRY;
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::{Member, array, field, nullable, reference_to};
 use crate::contract::schema::words::{enum_member, sort, status_filter};
 use crate::contract::schema::{AT, EMPLOYEE_ID, OBJECTIVE_ID, Schema, body, body_of, resource};
@@ -104,57 +102,22 @@ pub(crate) const GROUP: RouteGroup =
         .events(&[EventFamily {
             carried: EventData::Summary,
             name: "SummaryEvent",
-            types: "SummaryEventType",
             data: &SUMMARY,
             about: "A summary was created or changed.",
         }]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::get(services, &request.context, request.id()?, request.params).await })
-}
-
-fn history<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::history(services, &request.context, request.id()?, request.params).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { summaries::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn submit<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, request, ActionKind::Submit)
-}
-
-fn approve<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, request, ActionKind::Approve)
-}
-
-fn send_back<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, request, ActionKind::Return)
-}
-
-fn share<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, request, ActionKind::Share)
-}
-
-fn feedback<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, request, ActionKind::Feedback)
-}
-
-fn archive<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    act(services, request, ActionKind::Archive)
-}
-
-fn act<'a>(services: &'a Services, request: AuthenticatedRequest<'a>, what: ActionKind) -> Work<'a> {
-    Box::pin(async move { summaries::act(services, &request.context, request.id()?, what, request.body).await })
+handlers! {
+    list => summaries::list(params);
+    get => summaries::get(id, params);
+    history => summaries::history(id, params);
+    create => summaries::create(body);
+    update => summaries::update(id, body);
+    submit => summaries::act(id, {ActionKind::Submit}, body);
+    approve => summaries::act(id, {ActionKind::Approve}, body);
+    send_back => summaries::act(id, {ActionKind::Return}, body);
+    share => summaries::act(id, {ActionKind::Share}, body);
+    feedback => summaries::act(id, {ActionKind::Feedback}, body);
+    archive => summaries::act(id, {ActionKind::Archive}, body);
 }
 
 pub(crate) const SUMMARY: Schema =

@@ -7,7 +7,6 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryKind, Kind, WebhookId, WebhookKind};
 use candor_domain::request_stats::StatsWindow;
 use candor_domain::time::Timestamp;
-use candor_service::Services;
 use candor_service::usecases::webhooks::{self, EventReplayReply, RedeliveryReply};
 use candor_subscriptions::{
     AllDeliveriesFilter, Delivery, DeliveryFilter, DeliveryStats, PayloadForm, Ping, ReplayOrder, ReplaySelection,
@@ -16,8 +15,7 @@ use candor_subscriptions::{
 use serde_json::{Value, json};
 
 use super::events::EVENT_ID;
-use crate::contract::request::AuthenticatedRequest;
-use crate::contract::route::{EventFamily, Query, Route, RouteGroup, Work};
+use crate::contract::route::{EventFamily, Query, Route, RouteGroup, handlers};
 use crate::contract::schema::shapes::{Member, describe, reference_to};
 use crate::contract::schema::words::{enum_member, enumeration, sort, status_filter};
 use crate::contract::schema::{AT, Schema, body, body_of, resource, response_of, with, with_optional};
@@ -118,70 +116,31 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
     EventFamily {
         carried: EventData::TestMessage,
         name: "TestEvent",
-        types: "TestEventType",
         data: &TEST_MESSAGE,
         about: "A test of a receiver.",
     },
     EventFamily {
         carried: EventData::Webhook,
         name: "WebhookEvent",
-        types: "WebhookEventType",
         data: &WEBHOOK,
         about: "A change of a webhook subscription. Its `url` ends with the host, because the rest may be a \
                         secret. The subscription itself does not get the event.",
     },
 ]);
 
-fn list<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::list(services, &request.context, request.params).await })
-}
-
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::get(services, &request.context, request.id()?).await })
-}
-
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::create(services, &request.context, request.body).await })
-}
-
-fn update<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::update(services, &request.context, request.id()?, request.body).await })
-}
-
-fn remove<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::remove(services, &request.context, request.id()?).await })
-}
-
-fn list_deliveries<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::deliveries(services, &request.context, request.id()?, request.params).await })
-}
-
-fn get_delivery<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(
-        async move { webhooks::delivery(services, &request.context, request.id()?, request.second_id()?).await },
-    )
-}
-
-fn test<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::test(services, &request.context, request.id()?).await })
-}
-
-fn redeliver<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(
-        async move { webhooks::redeliver(services, &request.context, request.id()?, request.second_id()?).await },
-    )
-}
-
-fn replay<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::replay(services, &request.context, request.id()?, request.body).await })
-}
-
-fn list_all_deliveries<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::all_deliveries(services, &request.context, request.params).await })
-}
-
-fn stats<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(async move { webhooks::stats(services, &request.context, request.id()?, request.params).await })
+handlers! {
+    list => webhooks::list(params);
+    get => webhooks::get(id);
+    create => webhooks::create(body);
+    update => webhooks::update(id, body);
+    remove => webhooks::remove(id);
+    list_deliveries => webhooks::deliveries(id, params);
+    get_delivery => webhooks::delivery(id, second_id);
+    test => webhooks::test(id);
+    redeliver => webhooks::redeliver(id, second_id);
+    replay => webhooks::replay(id, body);
+    list_all_deliveries => webhooks::all_deliveries(params);
+    stats => webhooks::stats(id, params);
 }
 
 const WEBHOOK: Schema =

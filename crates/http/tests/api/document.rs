@@ -162,32 +162,3 @@ async fn document_is_served_unchanged_without_a_key() {
     assert_eq!((response.status, response.json()), (200, document()));
     assert!(ROUTES.iter().any(|route| route.method == Method::Get && route.access.is_public()));
 }
-
-/// Returns the prefixes of the filters whose parameters name a key of a map: `metadata` for `filter[metadata.<key>]`.
-fn keyed_filters(node: &Value) -> BTreeSet<&str> {
-    let own = node["schema"]["propertyNames"]["pattern"].as_str().filter(|_| node["in"] == "query");
-    let prefix =
-        own.and_then(|pattern| pattern.trim_start_matches('^').split_once("\\.")).map(|(prefix, _)| prefix);
-    let parts: Vec<_> = match node {
-        Value::Object(members) => members.values().collect(),
-        Value::Array(items) => items.iter().collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => vec![],
-    };
-    parts.into_iter().flat_map(keyed_filters).chain(prefix).collect()
-}
-
-#[test]
-fn client_libraries_know_the_keyed_filters() {
-    let document = document();
-    let documented_filters = keyed_filters(&document);
-    assert!(documented_filters.contains("metadata"), "{documented_filters:?}");
-    for (language, source) in [
-        ("Python", include_str!("../../../../clients/python/src/candor_client/_request.py")),
-        ("Rust", include_str!("../../../client/src/call.rs")),
-        ("TypeScript", include_str!("../../../../clients/typescript/src/request.ts")),
-    ] {
-        let declaration = source.lines().find(|line| line.contains("KEYED_FILTERS") && line.contains('='));
-        let known_filters: BTreeSet<_> = declaration.unwrap().split('"').skip(1).step_by(2).collect();
-        assert_eq!(known_filters, documented_filters, "{language}");
-    }
-}

@@ -1,11 +1,10 @@
 //! Issues of a connector: what a sync could not apply, until it is resolved (decisions G).
 
 use candor_domain::decision::Resource;
-use candor_domain::fields::{StringEnum, as_word};
+use candor_domain::fields::{StringEnum, string_enum};
 use candor_domain::id::{ConnectorId, EmployeeId, SyncIssueId, SyncIssueKind};
 use candor_domain::page::{Key, SortBy, SortKey, Sortable};
 use candor_domain::params::{self, ListRequest, Params};
-use candor_domain::schema::OpenWord;
 use candor_domain::time::Timestamp;
 use ring::digest::{SHA256, digest};
 use schemars::JsonSchema;
@@ -40,9 +39,7 @@ pub enum IssueKind {
     AdoptionUnconfirmed,
 }
 
-impl StringEnum for IssueKind {
-    const NAME: &'static str = "SyncIssueKind";
-}
+string_enum!(IssueKind, "SyncIssueKind");
 
 impl IssueKind {
     /// Returns `true` if a request with an issue of this kind was refused. A request with an issue of another kind was
@@ -93,8 +90,6 @@ pub struct SyncIssue {
     /// Connector that received the request.
     pub connector_id: ConnectorId,
     /// Kind of the issue.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<IssueKind>")]
     pub kind: IssueKind,
     /// `userName` of the request. Null if it had none.
     pub user_name: Option<String>,
@@ -209,7 +204,6 @@ impl SyncIssue {
 
 impl Resource for SyncIssue {
     type Kind = SyncIssueKind;
-    const NAME: &'static str = "sync_issue";
 
     fn id(&self) -> SyncIssueId {
         self.id
@@ -222,11 +216,8 @@ impl Resource for SyncIssue {
 
 impl Sortable for SyncIssue {
     const ORDERS_NAME: &'static str = "SyncIssueSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::OccurredAt,
-        key: |issue| Key::Time(issue.occurred_at),
-        words: &["-occurred_at", "occurred_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::OccurredAt, |issue| Key::Time(issue.occurred_at))];
 }
 
 /// The issues that a list shows.
@@ -244,9 +235,7 @@ pub enum Resolved {
     All,
 }
 
-impl StringEnum for Resolved {
-    const NAME: &'static str = "ResolvedFilter";
-}
+string_enum!(Resolved, "ResolvedFilter");
 
 /// The conditions of a list of issues.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

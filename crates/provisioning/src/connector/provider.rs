@@ -48,7 +48,6 @@ pub struct ConnectorDetails {
 
 impl Resource for ConnectorDetails {
     type Kind = <Connector as Resource>::Kind;
-    const NAME: &'static str = Connector::NAME;
 
     fn id(&self) -> ConnectorId {
         self.connector.id

@@ -2,7 +2,7 @@
 
 use candor_domain::decision::Decision;
 use candor_domain::event::EventType;
-use candor_domain::fields::StringEnum;
+use candor_domain::fields::string_enum;
 use candor_domain::notification::{Notice, Recipients, Type, excerpt};
 use candor_domain::time::Timestamp;
 use strum::{IntoStaticStr, VariantArray};
@@ -23,9 +23,7 @@ pub enum Status {
     Paused,
 }
 
-impl StringEnum for Status {
-    const NAME: &'static str = "ConnectorStatus";
-}
+string_enum!(Status, "ConnectorStatus");
 
 impl Status {
     /// Returns the status of a connector with this newest sync, or without any.
@@ -51,9 +49,7 @@ pub enum SyncStatus {
     Failed,
 }
 
-impl StringEnum for SyncStatus {
-    const NAME: &'static str = "ConnectorSyncStatus";
-}
+string_enum!(SyncStatus, "ConnectorSyncStatus");
 
 /// One sync of an HR system.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -106,11 +106,8 @@ impl Resource for ScimRequest {
 
 impl Sortable for ScimRequest {
     const ORDERS_NAME: &'static str = "ScimRequestSort";
-    const ORDERS: &'static [SortKey<Self>] = &[SortKey {
-        by: SortBy::OccurredAt,
-        key: |request| Key::Time(request.occurred_at),
-        words: &["-occurred_at", "occurred_at"],
-    }];
+    const ORDERS: &'static [SortKey<Self>] =
+        &[SortKey::descending_by(SortBy::OccurredAt, |request| Key::Time(request.occurred_at))];
 }
 
 #[cfg(test)]

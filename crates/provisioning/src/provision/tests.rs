@@ -9,8 +9,8 @@ use ulid::Ulid;
 
 use super::*;
 use crate::connector;
-use crate::fixtures::employee;
 use crate::{Candidates, admit_match, is_visible, remove, resolve_manager};
+use candor_test_fixtures::employee;
 
 const AT: Timestamp = Timestamp::from_millis(9_000);
 

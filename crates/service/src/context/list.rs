@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use candor_domain::access::{Permission, Tenant};
-use candor_domain::decision::Resource;
+use candor_domain::access::Tenant;
 use candor_domain::page::{Page, Position, Sort, Sortable, cursor};
 use candor_domain::params::ListRequest;
 use candor_fair_share::LargeWork;
 use candor_fair_share::large_work::{PIECE_BYTES, Turn};
+use candor_tables::flat::Stored;
 use serde::Serialize;
 use tokio::task::yield_now;
 
@@ -76,7 +76,7 @@ pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Err
     serde_json::to_writer(out, value).map_err(|error| Error::Bug(error.to_string()))
 }
 
-/// Returns a page of resources; `show` writes one of them.
+/// Returns a page of stored entries; `show` writes one of them.
 ///
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered; [`Error::TooManyLargeReads`] if too much data of the organization waits
@@ -89,9 +89,9 @@ pub async fn page<T, F, E>(
     show: impl Fn(&T, &mut Vec<u8>) -> Result<(), Error>,
 ) -> Result<Reply, Error>
 where
-    T: Sortable + Resource,
+    T: Sortable + Stored,
 {
-    page_by(services, context, request, page, |entry| entry.id().to_bytes(), show).await
+    page_by(services, context, request, page, |entry| Stored::key(entry).to_bytes(), show).await
 }
 
 /// Returns a page whose entries are written with the resources that `expand` inlines. These resources are read for
@@ -124,7 +124,7 @@ pub(crate) async fn page_inlined<T: Expandable, F>(
     envelope.end(request, |entry| entry.id().to_bytes())
 }
 
-/// Returns a page of entries that are not resources, such as log entries; `id` breaks ties.
+/// Returns a page of entries that are not stored, such as hits of a search; `id` breaks ties.
 ///
 /// # Errors
 /// [`Error::Bug`] if an entry cannot be rendered; [`Error::TooManyLargeReads`] if too much data of the organization waits
@@ -263,17 +263,4 @@ impl<'a, T: Sortable> Envelope<'a, T> {
 pub(crate) fn place<T: Sortable>(entry: &T, sort: Sort, id: [u8; 16]) -> Result<Position, Error> {
     let key = entry.key(sort.by).ok_or_else(|| Error::Bug(format!("a list without an order by {:?}", sort.by)))?;
     Ok(Position { key, id })
-}
-
-/// Requires `scope` if the request expands `path` (decision A12).
-///
-/// # Errors
-/// [`Error::Refused`] naming the scope.
-pub fn may_expand<E: PartialEq>(
-    context: &RequestContext,
-    expand: &[E],
-    path: &E,
-    scope: Permission,
-) -> Result<(), Error> {
-    if expand.contains(path) { Ok(context.caller.require(scope)?) } else { Ok(()) }
 }

@@ -8,9 +8,9 @@ use candor_domain::id::WebhookId;
 use candor_port_storage::upkeep::MasterKey;
 
 use crate::context::error::Error;
+use crate::context::sealed_secrets;
 use crate::context::services::{ATTEMPTS, Services};
 use crate::context::vault::{KeyName, SealContext, Vault};
-use crate::context::webhook_secrets;
 
 /// Purpose of the seal context of the check value.
 const PLACE: &str = "master key";
@@ -113,7 +113,7 @@ async fn open_any_secret(services: &Services) -> Result<(), MasterKeyError> {
             let id = stored.value.id;
             after = Some((*tenant, id));
             for secret in &stored.value.secrets {
-                if webhook_secrets::open(&services.vault, (*tenant, id), &secret.sealed).is_ok() {
+                if sealed_secrets::open(&services.vault, (*tenant, id), &secret.sealed).is_ok() {
                     return Ok(());
                 }
                 tried = tried.or(Some(id));

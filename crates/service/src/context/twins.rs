@@ -42,11 +42,11 @@ pub async fn find_twins(store: &dyn Storage) -> Result<Twins, StorageError> {
 
 impl Twins {
     async fn add(&mut self, store: &dyn Storage, tenant: Tenant) -> Result<(), StorageError> {
-        let people = store.page::<Employee>(tenant, rows::employees::twins(MOST)).await?;
+        let people = store.page::<Employee>(tenant, rows::twins(MOST)).await?;
         self.people.extend(people.items.iter().map(|person| person.id));
-        let departments = store.page::<Department>(tenant, rows::departments::twins(MOST)).await?;
+        let departments = store.page::<Department>(tenant, rows::twins(MOST)).await?;
         self.departments.extend(departments.items.iter().map(|department| department.id));
-        let attributes = store.page::<Attribute>(tenant, rows::attributes::twins(MOST)).await?;
+        let attributes = store.page::<Attribute>(tenant, rows::twins(MOST)).await?;
         self.attributes.extend(attributes.items.iter().map(|attribute| attribute.id));
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Creates, seals and opens the secrets that sign deliveries (§2.4, decision F5).
+//! Creates the secrets that sign deliveries, and seals and opens the values of custom headers (§2.4, decision F5).
 
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
@@ -11,19 +11,14 @@ use candor_subscriptions::{
 };
 
 use crate::context::error::Error;
+use crate::context::sealed_secrets;
 use crate::context::vault::{SealContext, UnsealError, Vault};
 
-/// Purpose of the seal context of webhook secrets.
-const WEBHOOK: &str = "webhook";
 /// Purpose of the seal context of the values of custom headers.
 const HEADER: &str = "webhook header";
 
 /// Key of the subscription that owns a secret.
 pub(crate) type Owner = (Tenant, WebhookId);
-
-fn in_place<T>((tenant, webhook): Owner, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
-    act(&SealContext { purpose: WEBHOOK, tenant: Some(tenant), row: &webhook.to_bytes() })
-}
 
 /// Creates a random secret.
 ///
@@ -31,28 +26,6 @@ fn in_place<T>((tenant, webhook): Owner, act: impl FnOnce(&SealContext<'_>) -> T
 /// [`RandomnessError`].
 pub(crate) fn make(ids: &dyn Ids) -> Result<Secret, RandomnessError> {
     Ok(generate(random32(ids)?))
-}
-
-/// Seals a secret for storage.
-///
-/// # Errors
-/// [`RandomnessError`].
-pub(crate) fn seal(
-    vault: &Vault,
-    ids: &dyn Ids,
-    owner: Owner,
-    secret: &Secret,
-) -> Result<Vec<u8>, RandomnessError> {
-    in_place(owner, |place| vault.seal(ids, place, secret.reveal().as_bytes()))
-}
-
-/// Opens a stored secret.
-///
-/// # Errors
-/// [`UnsealError`].
-pub(crate) fn open(vault: &Vault, owner: Owner, sealed: &[u8]) -> Result<Secret, UnsealError> {
-    let plain = in_place(owner, |place| vault.open(place, sealed))?;
-    String::from_utf8(plain).map(Secret::new).map_err(|_| UnsealError)
 }
 
 fn in_header<T>((tenant, webhook): Owner, name: &str, act: impl FnOnce(&SealContext<'_>) -> T) -> T {
@@ -133,35 +106,10 @@ pub(crate) fn check(
     let owner = (tenant, subscription.id);
     let mut headers = subscription.headers.0.iter();
     let opens = headers.all(|(name, header)| open_header(vault, owner, name, header).is_ok())
-        && subscription.signing_secrets(at).any(|secret| open(vault, owner, &secret.sealed).is_ok());
+        && subscription
+            .signing_secrets(at)
+            .any(|secret| sealed_secrets::open(vault, owner, &secret.sealed).is_ok());
     let lost_key =
         || Error::Bug(format!("no key of CANDOR_MASTER_KEY opens a secret or header of {}", subscription.id));
     opens.then_some(()).ok_or_else(lost_key)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::context::vault;
-    use candor_domain::id::OrganizationId;
-    use candor_port_clock::SeededIds;
-    use ulid::Ulid;
-
-    #[test]
-    fn sealed_secret_opens_for_its_subscription_only() {
-        let ids = SeededIds::new(1);
-        let vault = Vault::parse(&vault::generate(&ids).unwrap()).unwrap();
-        let secret = make(&ids).unwrap();
-        let owner = |organization, webhook| {
-            (Tenant::live(OrganizationId::from_ulid(Ulid(organization))), WebhookId::from_ulid(Ulid(webhook)))
-        };
-        let sealed_secret = seal(&vault, &ids, owner(1, 2), &secret).unwrap();
-        assert_eq!(open(&vault, owner(1, 2), &sealed_secret), Ok(secret.clone()));
-        assert_eq!(open(&vault, owner(1, 3), &sealed_secret), Err(UnsealError));
-        assert_eq!(open(&vault, owner(2, 2), &sealed_secret), Err(UnsealError));
-        let place = SealContext { purpose: "replay", tenant: Some(owner(1, 2).0), row: &owner(1, 2).1.to_bytes() };
-        assert_eq!(vault.open(&place, &sealed_secret), Err(UnsealError));
-        let other = vault.seal(&ids, &place, secret.reveal().as_bytes()).unwrap();
-        assert_eq!(open(&vault, owner(1, 2), &other), Err(UnsealError));
-    }
 }

@@ -21,20 +21,13 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
     context.authorize()?;
     let list = rows::audit::list(&request.filter, request.sort, &request.page);
     let page = services.store.replica().page(context.caller.tenant, list).await?;
-    list::page_by(
-        services,
-        context,
-        &request,
-        page,
-        |entry| entry.id.to_bytes(),
-        |entry, out| {
-            if entry.shows_values_to(&context.caller) {
-                list::write(out, entry)
-            } else {
-                list::write(out, &entry.without_values())
-            }
-        },
-    )
+    list::page(services, context, &request, page, |entry, out| {
+        if entry.shows_values_to(&context.caller) {
+            list::write(out, entry)
+        } else {
+            list::write(out, &entry.without_values())
+        }
+    })
     .await
 }
 
@@ -47,13 +40,5 @@ pub(crate) async fn history(
     let list = rows::audit::list(&request.filter, request.sort, &request.page);
     let mut page = services.store.page(context.caller.tenant, list).await?;
     visible::narrow_changes(services, context, &mut page.items).await?;
-    list::page_by(
-        services,
-        context,
-        request,
-        page,
-        |entry| entry.id.to_bytes(),
-        |entry, out| list::write(out, &entry.in_history()),
-    )
-    .await
+    list::page(services, context, request, page, |entry, out| list::write(out, &entry.in_history())).await
 }

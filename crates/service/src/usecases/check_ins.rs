@@ -44,7 +44,8 @@ pub async fn get(
     services: &Services,
     context: &RequestContext,
     family: Family,
-    (id, check_in): (ObjectiveId, CheckInId),
+    id: ObjectiveId,
+    check_in: CheckInId,
 ) -> Result<Reply, Error> {
     find_in_family(services, context, family, id).await?;
     let stored_check_in = services.store.row::<CheckIn>(context.caller.tenant, check_in).await?;

@@ -1,5 +1,6 @@
 //! Identity providers of the organization (decision B9).
 
+use candor_domain::access::Tenant;
 use candor_domain::id::IdentityProviderId;
 use candor_domain::json::Object;
 use candor_domain::params::Params;
@@ -16,9 +17,9 @@ use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::identity_proofs::proof_writes;
-use crate::context::provider_secrets::{self, Owner};
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
+use crate::context::sealed_secrets;
 use crate::context::services::{Services, render};
 
 /// `GET /identity-providers`: lists identity providers.
@@ -125,20 +126,20 @@ pub async fn remove(
     Ok(reply)
 }
 
-fn seal(services: &Services, owner: Owner, secret: &Secret) -> Result<Vec<u8>, Error> {
-    Ok(provider_secrets::seal(&services.vault, &*services.ids, owner, secret)?)
+fn seal(services: &Services, owner: (Tenant, IdentityProviderId), secret: &Secret) -> Result<Vec<u8>, Error> {
+    Ok(sealed_secrets::seal(&services.vault, &*services.ids, owner, secret)?)
 }
 
 /// Returns the new stored form of the client secret: `None` if the secret is unchanged, `Some(None)` if the secret is
 /// removed.
 fn reseal(
     services: &Services,
-    owner: Owner,
+    owner: (Tenant, IdentityProviderId),
     stored: Option<&[u8]>,
     wanted: Option<&Secret>,
 ) -> Result<Option<Option<Vec<u8>>>, Error> {
     let Some(secret) = wanted else { return Ok(stored.map(|_| None)) };
-    let secret_before = stored.map(|sealed| provider_secrets::open(&services.vault, owner, sealed));
+    let secret_before = stored.map(|sealed| sealed_secrets::open(&services.vault, owner, sealed));
     if matches!(&secret_before, Some(Ok(before)) if before == secret) {
         return Ok(None);
     }

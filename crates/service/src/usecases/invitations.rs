@@ -2,12 +2,10 @@
 
 use candor_domain::access::Tenant;
 use candor_domain::audit::{Actor, ActorKind, AuditEntry, Origin};
-use candor_domain::fields::as_word;
 use candor_domain::id::{EmployeeId, OrganizationId, RequestId};
 use candor_domain::json::Object;
 use candor_domain::people::invitation::{self, MailLimit};
 use candor_domain::people::{Employee, Invitation, Status};
-use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
@@ -20,10 +18,10 @@ use serde::Serialize;
 use crate::change::{Attempt, ChangePlan};
 use crate::context::error::Error;
 use crate::context::invitation_events::events;
-use crate::context::invitation_tokens;
 use crate::context::mail_limits;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
+use crate::context::sealed_secrets;
 use crate::context::services::{Services, or_not_found, render};
 
 /// A new invitation, with its link if no mail is sent.
@@ -45,8 +43,6 @@ pub struct AcceptedInvitation {
     /// Organization of the person.
     organization_id: OrganizationId,
     /// New status of the person.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Status>")]
     status: Status,
 }
 
@@ -65,7 +61,7 @@ fn create_invitation(
     if !is_mailed(services, tenant) {
         return Ok((new, token));
     }
-    let sealed_token = invitation_tokens::seal(&services.vault, &*services.ids, (tenant, new.id), &token)?;
+    let sealed_token = sealed_secrets::seal(&services.vault, &*services.ids, (tenant, new.id), &token)?;
     Ok((new.by_mail(sealed_token, made_at), token))
 }
 

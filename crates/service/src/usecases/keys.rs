@@ -4,12 +4,10 @@ use candor_domain::access::api_key::{
     ApiKey, Draft, Filter, KeyReferences, KeyRoom, Patch, generate, parse_rotation,
 };
 use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, QuotaClass, Tenant};
-use candor_domain::fields::as_word;
 use candor_domain::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, OrganizationId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_domain::people::Employee;
-use candor_domain::schema::OpenWord;
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
 use candor_port_clock::random32;
@@ -236,12 +234,8 @@ pub struct Me<'a> {
     /// Name of the organization.
     organization_name: &'a str,
     /// Data set that the key accesses.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<Environment>")]
     environment: Environment,
     /// Access level. `admin` permits administrative requests.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<AccessLevel>")]
     access_level: AccessLevel,
     /// Permissions of the key.
     scopes: Permissions,

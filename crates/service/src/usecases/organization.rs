@@ -36,7 +36,7 @@ pub async fn update(services: &Services, context: &RequestContext, body: Object)
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
         let organization = load(services, context).await?;
-        let patch = context.validate_update(organization.version, || update.resolve_with(&organization.value))?;
+        let patch = context.validate_update(organization.version, || update.finish(&organization.value))?;
         patch.authorize(&context.caller)?;
         let decision = organization.value.update(&patch, at);
         Ok((organization, decision.map(PendingChange::new)))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use candor_domain::access::{AccessLevel, AllowedNetworks, Caller, Environment, Permissions, Quotas, Tenant};
+use candor_domain::access::{AccessLevel, AllowedNetworks, Caller, Environment, Permissions, Tenant};
 use candor_domain::audit::Origin;
 use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
@@ -22,6 +22,7 @@ use candor_service::{Error, Idempotency, Reply, RequestContext, ServiceSettings,
 use candor_store_sqlite::SqliteStore;
 use candor_store_testkit::Faulty;
 use candor_tables::rows;
+use candor_test_fixtures::unbound;
 use ulid::Ulid;
 
 use crate::stores;
@@ -142,21 +143,8 @@ impl TestServices {
 
 /// Returns a request of an admin with full permissions on this data set.
 pub(crate) fn call_of(tenant: Tenant) -> RequestContext {
-    call(Caller {
-        tenant,
-        key: KeyId::from_ulid(Ulid(1)),
-        name: "Admin".to_owned(),
-        scopes: Permissions::ALL,
-        level: AccessLevel::Admin,
-        person: None,
-        expires_at: None,
-        connector: None,
-        identity_provider: None,
-        session: None,
-        has_previous_secret: false,
-        quotas: Quotas::DEFAULT,
-        allowed_networks: AllowedNetworks::EVERYWHERE,
-    })
+    let name = "Admin".to_owned();
+    call(Caller { tenant, key: KeyId::from_ulid(Ulid(1)), name, ..unbound(AccessLevel::Admin) })
 }
 
 fn call(caller: Caller) -> RequestContext {

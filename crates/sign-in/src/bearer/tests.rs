@@ -5,7 +5,7 @@ use ulid::Ulid;
 
 use super::super::tests::{AT, LATER, provider};
 use super::*;
-use crate::fixtures::employee;
+use candor_test_fixtures::employee;
 
 const TENANT: Tenant = Tenant::live(OrganizationId::from_ulid(Ulid(1)));
 

@@ -2,7 +2,7 @@ use candor_domain::access::{AccessLevel, AllowedNetworks, Permission, Permission
 
 use super::super::tests::{AT, LATER, admin, provider};
 use super::*;
-use crate::fixtures::employee;
+use candor_test_fixtures::employee;
 
 const SUBJECT_TEXT: &str = "00u1";
 

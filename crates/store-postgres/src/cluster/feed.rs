@@ -59,13 +59,13 @@ fn insert_values(statement: &mut Statement, table: &Table, rows: &[Entry<'_>], u
     let rows: Vec<_> = rows.iter().map(row).collect();
     let rows = statement.rows(&rows);
     let columns = column_names(table);
-    statement.part("", &format!("INSERT INTO {} (tenant_id, {columns}, position) {rows}", table.name));
+    statement.part(&format!("INSERT INTO {} (tenant_id, {columns}, position) {rows}", table.name));
 }
 
 /// Inserts many events at one position. The feed orders events of one position by id.
 fn insert_arrays(statement: &mut Statement, table: &Table, rows: &[Entry<'_>]) {
     let tenant = statement.tenant.clone();
-    statement.part("", &count_up(&tenant));
+    statement.part(&count_up(&tenant));
     let all: Vec<_> = rows.iter().collect();
     let (source, values) = (bind_arrays(statement, table, &all), array_columns(table).join(", "));
     let text = format!(
@@ -74,7 +74,7 @@ fn insert_arrays(statement: &mut Statement, table: &Table, rows: &[Entry<'_>]) {
         table.name,
         column_names(table)
     );
-    statement.part("", &text);
+    statement.part(&text);
 }
 
 /// Adds a check that fails if an active subscription of the tenant wants an event of these types. An earlier part has
@@ -85,30 +85,21 @@ fn check_unwanted(statement: &mut Statement, unwanted: i64) {
     }
     let (tenant, unwanted) = (statement.tenant.clone(), statement.sql.bind(SqlValue::Int(unwanted)));
     let none_wanted = assert_sql("wanted = 0", SUBSCRIBED);
-    statement.part(
-        "",
-        &format!(
-            "SELECT {none_wanted} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"
-        ),
-    );
+    statement.part(&format!(
+        "SELECT {none_wanted} FROM {FEED_POSITIONS} WHERE tenant_id = {tenant} AND wanted & {unwanted} <> 0"
+    ));
 }
 
 /// Records the event types that the tenant's active subscriptions want. The row is locked before the subscriptions
 /// are read: of two concurrent transactions that change subscriptions, the later one sees both changes.
 fn record_wanted(statement: &mut Statement) {
     let tenant = statement.tenant.clone();
-    statement.part(
-        "",
-        &format!(
-            "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({tenant}, 0) \
+    statement.part(&format!(
+        "INSERT INTO {FEED_POSITIONS} AS f (tenant_id, position) VALUES ({tenant}, 0) \
              ON CONFLICT (tenant_id) DO UPDATE SET position = f.position"
-        ),
-    );
-    statement.part(
-        "",
-        &format!(
-            "UPDATE {FEED_POSITIONS} SET wanted = coalesce((SELECT bit_or(w.wanted) FROM webhooks AS w \
+    ));
+    statement.part(&format!(
+        "UPDATE {FEED_POSITIONS} SET wanted = coalesce((SELECT bit_or(w.wanted) FROM webhooks AS w \
              WHERE w.tenant_id = {tenant}), 0) WHERE tenant_id = {tenant}"
-        ),
-    );
+    ));
 }

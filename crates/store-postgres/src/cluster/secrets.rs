@@ -27,7 +27,7 @@ pub(super) fn name_tenant(statement: &mut Statement, table: &Table, tenant: &str
                 "INSERT INTO {CREDENTIAL_TENANTS} (hash, tenant_id) VALUES ({hash}, {tenant}) \
                  ON CONFLICT (hash) DO NOTHING"
             );
-            statement.part("", &text);
+            statement.part(&text);
         }
     }
 }

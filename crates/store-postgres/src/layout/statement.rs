@@ -44,7 +44,16 @@ impl Statement {
     }
 
     /// Adds a part and returns its name.
-    pub(crate) fn part(&mut self, form: &'static str, text: &str) -> String {
+    pub(crate) fn part(&mut self, text: &str) -> String {
+        self.numbered_part("", text)
+    }
+
+    /// Adds a part that the database evaluates once, before the parts that name it, and returns its name.
+    pub(crate) fn materialized_part(&mut self, text: &str) -> String {
+        self.numbered_part("MATERIALIZED ", text)
+    }
+
+    fn numbered_part(&mut self, form: &'static str, text: &str) -> String {
         let parts = self.items.iter().filter(|item| matches!(item, Item::Part { .. })).count();
         let name = format!("p{parts}");
         self.named_part(&name, form, text);

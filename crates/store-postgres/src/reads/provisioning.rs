@@ -9,7 +9,7 @@ use candor_domain::people::{MANUAL, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 use candor_port_storage::error::Read;
-use candor_port_storage::provisioning::{PeoplePage, PeopleStart, Provisioning, VisiblePeople};
+use candor_port_storage::provisioning::{PeoplePage, PeopleStart, Provisioning, SLOW_PARAMETERS, VisiblePeople};
 use candor_provisioning::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_tables::flat::{CellReader, SqlValue, Stored};
 
@@ -17,9 +17,6 @@ use crate::failure::Failure;
 use crate::sql::Sql;
 use crate::sql::row::{id, int};
 use crate::store::PostgresStore;
-
-/// Parameters that make the list of a provider a slow read.
-const SLOW: [&str; 2] = ["startIndex", "filter"];
 
 #[async_trait]
 impl Provisioning for PostgresStore {
@@ -30,7 +27,7 @@ impl Provisioning for PostgresStore {
         if is_plain && matches!(query.start, PeopleStart::After(_)) {
             return Ok(PeoplePage { ids: self.read(&page, identifier).await?, total: None });
         }
-        let conditions = SLOW.map(str::to_owned);
+        let conditions = SLOW_PARAMETERS.map(str::to_owned);
         let ids = self.slowly(tenant, &conditions, &page, identifier).await?;
         let PeopleStart::Skip(_) = query.start else { return Ok(PeoplePage { ids, total: None }) };
         let total = self.slowly(tenant, &conditions, &visible_count(tenant, query), int).await?;

@@ -8,7 +8,7 @@ use candor_domain::id::{ConnectorId, Id, SyncIssueId};
 use candor_domain::people::{MANUAL, Status};
 use candor_domain::time::Timestamp;
 use candor_port_storage::error::Read;
-use candor_port_storage::provisioning::{PeoplePage, PeopleStart, Provisioning, VisiblePeople};
+use candor_port_storage::provisioning::{PeoplePage, PeopleStart, Provisioning, SLOW_PARAMETERS, VisiblePeople};
 use candor_port_storage::{CommitError, StorageError};
 use candor_provisioning::connector::{ConnectorFigures, KEPT_REQUESTS, LinkedPeople, MAX_FIGURE, ScimRequest};
 use candor_tables::AnyRow;
@@ -19,9 +19,6 @@ use crate::connection::writer;
 use crate::sql::{Db, Sql, classify_error};
 use crate::table::{one, write};
 use crate::text::Draft;
-
-/// Parameters that make the list of a provider a slow read.
-const SLOW: [&str; 2] = ["startIndex", "filter"];
 
 const LINKED: &str = "SELECT coalesce(sum(linked_at <= ?3 AND (removed_at IS NULL OR removed_at > ?3)), 0), \
     coalesce(sum(removed = 0), 0) FROM scim_users WHERE tenant_id = ?1 AND connector_id = ?2";
@@ -52,7 +49,7 @@ impl Provisioning for SqliteStore {
         if is_plain && matches!(query.start, PeopleStart::After(_)) {
             return self.read(tenant, move |db| visible(db, tenant, &query)).await;
         }
-        let conditions = SLOW.map(str::to_owned).to_vec();
+        let conditions = SLOW_PARAMETERS.map(str::to_owned).to_vec();
         self.slowly(tenant, conditions, move |db| visible(db, tenant, &query)).await
     }
 

@@ -6,9 +6,9 @@ use candor_domain::access::Tenant;
 use candor_port_storage::error::Read;
 use candor_port_storage::read::Rows;
 use candor_tables::counts::{CountedGroups, GROUP_BY, GroupKey};
-use candor_tables::flat::{Column, SqlValue};
+use candor_tables::flat::SqlValue;
 use candor_tables::listing::Listing;
-use candor_tables::read::{AnyStored, RowKind};
+use candor_tables::read::{AnyStored, Lookup};
 
 use crate::listing;
 use crate::sql::Db;
@@ -16,25 +16,13 @@ use crate::{SqliteStore, table};
 
 #[async_trait]
 impl Rows for SqliteStore {
-    async fn any_row(
-        &self,
-        tenant: Tenant,
-        kind: RowKind,
-        by: Column,
-        value: SqlValue,
-    ) -> Read<Option<AnyStored>> {
-        self.look_up(tenant, move |db| table::get(db, tenant, kind, by, value)).await
+    async fn any_row(&self, tenant: Tenant, by: Lookup, value: SqlValue) -> Read<Option<AnyStored>> {
+        self.look_up(tenant, move |db| table::get(db, tenant, by, value)).await
     }
 
-    async fn any_rows(
-        &self,
-        tenant: Tenant,
-        kind: RowKind,
-        by: Column,
-        values: Vec<SqlValue>,
-    ) -> Read<Vec<AnyStored>> {
-        let (count, table) = (values.len(), kind.table());
-        let read = move |db: &mut Db| table::by_values(db, tenant, kind, by, values);
+    async fn any_rows(&self, tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>> {
+        let (count, table) = (values.len(), by.kind.table());
+        let read = move |db: &mut Db| table::by_values(db, tenant, by, values);
         let rows = match self.row_sizes.are_large(tenant, table, count) {
             false => self.look_up_all(tenant, count, read).await?,
             true => self.read_large(tenant, read).await?,
@@ -43,14 +31,8 @@ impl Rows for SqliteStore {
         Ok(rows)
     }
 
-    async fn any_newest(
-        &self,
-        tenant: Tenant,
-        kind: RowKind,
-        by: Column,
-        values: Vec<SqlValue>,
-    ) -> Read<Vec<AnyStored>> {
-        let read = move |db: &mut Db| table::newest_by_values(db, tenant, kind, by, values);
+    async fn any_newest(&self, tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>> {
+        let read = move |db: &mut Db| table::newest_by_values(db, tenant, by, values);
         self.read_large(tenant, read).await
     }
 
@@ -78,22 +60,11 @@ impl Rows for SqliteStore {
         self.slowly(tenant, conditions, move |db| listing::counts::read(db, tenant, &lists, &keys, most)).await
     }
 
-    async fn any_row_of_any_tenant(
-        &self,
-        kind: RowKind,
-        by: Column,
-        value: SqlValue,
-    ) -> Read<Option<(Tenant, AnyStored)>> {
-        self.look_up(None, move |db| table::row_in_any_tenant(db, kind, by, value)).await
+    async fn any_row_of_any_tenant(&self, by: Lookup, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
+        self.look_up(None, move |db| table::row_in_any_tenant(db, by, value)).await
     }
 
-    async fn any_due(
-        &self,
-        kind: RowKind,
-        by: Column,
-        until: SqlValue,
-        most: u16,
-    ) -> Read<Vec<(Tenant, AnyStored)>> {
-        self.read(None, move |db| table::due(db, kind, by, until, most)).await
+    async fn any_due(&self, by: Lookup, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>> {
+        self.read(None, move |db| table::due(db, by, until, most)).await
     }
 }

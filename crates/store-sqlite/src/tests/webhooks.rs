@@ -12,7 +12,7 @@ use candor_subscriptions::{
     Delivery, DeliveryFilter, DeliveryOrigin, HealthDelta, Job, Status, Streak, Subscription,
 };
 use candor_tables::flat::{CellReader, SqlValue};
-use candor_tables::read::RowKind;
+use candor_tables::read::Lookup;
 use candor_tables::rows;
 
 use super::{database, save};
@@ -211,8 +211,8 @@ fn due_event_of_a_failing_webhook_is_found_by_an_index() {
     let Stored { mut db, make, tenant, to, .. } = stored();
     db.batch("UPDATE webhooks SET failing_due = 1").unwrap();
     db.asked.clear();
-    let column = rows::webhooks::FAILING_DUE.get();
-    let due = table::due(&mut db, RowKind::new::<Subscription>(), column, SqlValue::Time(make.tick()), 9).unwrap();
+    let lookup = Lookup::new::<Subscription>(rows::webhooks::FAILING_DUE.get());
+    let due = table::due(&mut db, lookup, SqlValue::Time(make.tick()), 9).unwrap();
     assert_eq!(due.len(), 1);
     let steps: Vec<_> = plans(&mut db).into_iter().flat_map(|(_, steps)| steps).collect();
     assert_eq!(steps, ["SEARCH webhooks USING INDEX webhooks_by_failing_due (failing_due<?)"]);

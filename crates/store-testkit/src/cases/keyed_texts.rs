@@ -95,7 +95,7 @@ async fn twin_keeps_its_key_until_its_text_changes(world: CaseContext) {
     assert_eq!(world.employee(twin.id).await.value, twin);
     let changed_twin = Employee { first_name: "Changed".to_owned(), ..twin };
     world.save(vec![Write::employee(&Row::at_version(changed_twin.clone(), Version::FIRST), None)]).await;
-    let twins = async || store.page(*tenant, rows::employees::twins(10)).await.unwrap().items;
+    let twins = async || store.page(*tenant, rows::twins::<Employee>(10)).await.unwrap().items;
     assert_eq!(twins().await, std::slice::from_ref(&changed_twin), "another change keeps the key");
     let by_email =
         async |email: &str| store.id_by(*tenant, rows::employees::BY_EMAIL, address_key(email)).await.unwrap();
@@ -118,7 +118,7 @@ async fn departments_with_a_twin_are_listed_once_by_name(world: CaseContext) {
         department_of("Cafz", false),
     ];
     world.save(all.iter().map(|department| Write::put(&Row::new(department.clone()))).collect()).await;
-    let twins = world.store.page(world.tenant, rows::departments::twins(10)).await.unwrap().items;
+    let twins = world.store.page(world.tenant, rows::twins::<Department>(10)).await.unwrap().items;
     assert_eq!(twins, [all[0].clone()]);
     let filter = department::Filter { archived: Archived::All, ..department::Filter::default() };
     for sort in [Sort::ascending_by(SortBy::Name), Sort::descending_by(SortBy::Name)] {

@@ -7,14 +7,11 @@ use candor_port_storage::Storage;
 use candor_port_storage::error::Read;
 use candor_port_storage::request_counts::RequestCounts;
 
-use super::{Faulty, FaultyCall};
+use super::{Faulty, FaultyCall, faulty};
 
-#[async_trait]
-impl<S: Storage + ?Sized> RequestCounts for Faulty<S> {
-    async fn add_request_counts(&self, tenant: Tenant, counts: &[RequestCount], oldest: i64) -> Read<()> {
-        self.run_call(FaultyCall::Upkeep, self.store.add_request_counts(tenant, counts, oldest)).await
-    }
-    async fn request_counts(&self, tenant: Tenant, since: i64) -> Read<Vec<RequestCount>> {
-        self.run_call(FaultyCall::List, self.store.request_counts(tenant, since)).await
+faulty! {
+    RequestCounts {
+        Upkeep: add_request_counts(tenant: Tenant, counts: &[RequestCount], oldest: i64) -> Read<()>;
+        List: request_counts(tenant: Tenant, since: i64) -> Read<Vec<RequestCount>>;
     }
 }

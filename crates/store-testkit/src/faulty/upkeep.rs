@@ -14,7 +14,7 @@ use candor_tables::copy::CopyTable;
 use candor_tables::schema::SchemaTable;
 use candor_tables::sizes::TablePiece;
 
-use super::{Faulty, FaultyCall};
+use super::{Faulty, FaultyCall, faulty};
 
 impl<S: Storage + ?Sized> Faulty<S> {
     /// Makes the store report this time.
@@ -34,8 +34,15 @@ impl<S: Storage + ?Sized> Faulty<S> {
     }
 }
 
-#[async_trait]
-impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
+faulty! {
+    SearchIndex {
+        List: index_blocks(tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>>;
+        List: index_chunks(tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>>;
+        Upkeep: change_index(tenant: Tenant, table: &str, change: IndexChange) -> Read<bool>;
+        Upkeep: next_pending(after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>>;
+        Upkeep: remove_replaced(before: Timestamp, most: u16) -> Read<u64>;
+    }
+
     async fn index_state(&self, tenant: Tenant, table: &str, most: u16) -> Read<IndexState> {
         let set = self.plan().waiting;
         let mut state = self.run_call(FaultyCall::List, self.store.index_state(tenant, table, most)).await?;
@@ -45,21 +52,7 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
         state.pending.truncate(most.into());
         Ok(state)
     }
-    async fn index_blocks(&self, tenant: Tenant, wanted: &[WantedBlocks]) -> Read<Vec<Vec<Block>>> {
-        self.run_call(FaultyCall::List, self.store.index_blocks(tenant, wanted)).await
-    }
-    async fn index_chunks(&self, tenant: Tenant, wanted: &[([u8; 16], u32)]) -> Read<Vec<Vec<u8>>> {
-        self.run_call(FaultyCall::List, self.store.index_chunks(tenant, wanted)).await
-    }
-    async fn change_index(&self, tenant: Tenant, table: &str, change: IndexChange) -> Read<bool> {
-        self.run_call(FaultyCall::Upkeep, self.store.change_index(tenant, table, change)).await
-    }
-    async fn next_pending(&self, after: Option<&(Tenant, String)>) -> Read<Option<(Tenant, String)>> {
-        self.run_call(FaultyCall::Upkeep, self.store.next_pending(after)).await
-    }
-    async fn remove_replaced(&self, before: Timestamp, most: u16) -> Read<u64> {
-        self.run_call(FaultyCall::Upkeep, self.store.remove_replaced(before, most)).await
-    }
+
     async fn index_backlog(&self, tenant: Option<Tenant>, most: u16) -> Read<Vec<UnindexedTable>> {
         let set = self.plan().backlog.clone();
         let of_tenant =
@@ -70,29 +63,19 @@ impl<S: Storage + ?Sized> SearchIndex for Faulty<S> {
     }
 }
 
-#[async_trait]
-impl<S: Storage + ?Sized> Upkeep for Faulty<S> {
-    async fn master_keys(&self) -> Read<Vec<MasterKey>> {
-        self.run_call(FaultyCall::Itself, self.store.master_keys()).await
+faulty! {
+    Upkeep {
+        Itself: master_keys() -> Read<Vec<MasterKey>>;
+        Itself: add_master_key(key: MasterKey, seen: usize) -> Read<()>;
+        Itself: replace_master_keys(key: MasterKey) -> Read<()>;
+        Itself: empty(tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied;
+        Upkeep: measure(tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece>;
+        Itself: probe_write(at: Timestamp) -> Read<()>;
     }
-    async fn add_master_key(&self, key: MasterKey, seen: usize) -> Read<()> {
-        self.run_call(FaultyCall::Itself, self.store.add_master_key(key, seen)).await
-    }
-    async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
-        self.run_call(FaultyCall::Itself, self.store.replace_master_keys(key)).await
-    }
-    async fn empty(&self, tenant: Tenant, table: &'static SchemaTable, most: u32) -> Emptied {
-        self.run_call(FaultyCall::Itself, self.store.empty(tenant, table, most)).await
-    }
-    async fn measure(&self, tenant: Tenant, table: &CopyTable, after: [u8; 16]) -> Read<TablePiece> {
-        self.run_call(FaultyCall::Upkeep, self.store.measure(tenant, table, after)).await
-    }
+
     async fn time(&self) -> Read<Option<Timestamp>> {
         let set = self.plan().time;
         self.run_call(FaultyCall::Itself, async { if set.is_some() { Ok(set) } else { self.store.time().await } })
             .await
-    }
-    async fn probe_write(&self, at: Timestamp) -> Read<()> {
-        self.run_call(FaultyCall::Itself, self.store.probe_write(at)).await
     }
 }

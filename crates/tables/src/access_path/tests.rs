@@ -120,8 +120,6 @@ fn unfiltered_list_has_an_index_for_every_order() {
 fn provider_lists_have_an_index() {
     let none: [(&str, Vec<String>); 0] = [];
     let connector = Id::from_bytes([3; 16]);
-    assert!(is_answered(&rows::scim_users::list_linked(connector, None, 100)));
-    assert!(is_answered(&rows::scim_users::list_unmanaged(None, 100)));
     assert!(is_answered(&rows::sync_issues::open_refusals(connector)));
     assert!(is_answered(&rows::scim_users::waiting_for(vec!["con_1:ada".to_owned()], 100)));
     assert_eq!(slow::<ScimRequest>(|sort| rows::scim_requests::list(connector, sort, &PAGE)), none);

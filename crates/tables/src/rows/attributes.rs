@@ -6,10 +6,10 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::AttributeKind;
 use candor_domain::page::{PageRequest, Sort};
 
-use super::{TWIN, column};
+use super::column;
 use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
-use crate::read::{ID, LookupColumn};
+use crate::read::LookupColumn;
 use crate::stored::stored;
 
 stored! {
@@ -53,13 +53,5 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Att
     it.is(column("category", Type::Text), filter.category.clone());
     it.words(column("tone", Type::Text), filter.tones.iter().map(|tone| tone.word()));
     it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
-    it.into_list()
-}
-
-/// List of the attributes whose name another attribute has, ordered by id.
-#[must_use]
-pub fn twins(most: u16) -> TypedListing<Attribute> {
-    let mut it = Listing::new_ordered::<Attribute>(ID, false, most);
-    it.is(TWIN, Some(SqlValue::Flag(true)));
     it.into_list()
 }

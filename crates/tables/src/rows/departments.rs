@@ -5,10 +5,9 @@ use candor_domain::catalog::department::Filter;
 use candor_domain::id::DepartmentKind;
 use candor_domain::page::{PageRequest, Sort};
 
-use super::TWIN;
 use crate::flat::{Index, SqlValue, Table, Type};
 use crate::listing::{Listing, NAME_KEY, TypedListing, UPDATED_AT};
-use crate::read::{ID, LookupColumn};
+use crate::read::LookupColumn;
 use crate::stored::stored;
 
 stored! {
@@ -49,13 +48,5 @@ pub fn list(filter: &Filter, sort: Sort, page: &PageRequest) -> TypedListing<Dep
     it.restrict_to_archived(filter.archived);
     it.is(NAME_KEY, filter.name.clone());
     it.restrict_to_bounds(UPDATED_AT, filter.updated_at, SqlValue::Time);
-    it.into_list()
-}
-
-/// List of the departments whose name another department has, ordered by id.
-#[must_use]
-pub fn twins(most: u16) -> TypedListing<Department> {
-    let mut it = Listing::new_ordered::<Department>(ID, false, most);
-    it.is(TWIN, Some(SqlValue::Flag(true)));
     it.into_list()
 }

@@ -10,7 +10,7 @@ use candor_domain::search::Searchable;
 use candor_domain::text::fold_case;
 use candor_domain::time::Timestamp;
 
-use super::{EXTERNAL_ID, TWIN, column};
+use super::{EXTERNAL_ID, column};
 use crate::flat::{Column, Index, MemberTable, SqlValue, Table, Type};
 use crate::listing::{Condition, Listing, STATUS, TypedListing, UPDATED_AT};
 use crate::read::{ID, LookupColumn};
@@ -153,14 +153,6 @@ pub fn left_until(last: Timestamp, after: Option<(Timestamp, EmployeeId)>, limit
     let mut it = Listing::new_ordered::<Employee>(left_at, false, limit);
     it.restrict_to_bounds(left_at, Bounds { gte: None, lte: Some(last) }, SqlValue::Time);
     it.after = after.map(|(time, person)| (SqlValue::Time(time), person.to_bytes()));
-    it.into_list()
-}
-
-/// List of the people whose mailbox another person has, ordered by id.
-#[must_use]
-pub fn twins(most: u16) -> TypedListing<Employee> {
-    let mut it = Listing::new_ordered::<Employee>(ID, false, most);
-    it.is(TWIN, Some(SqlValue::Flag(true)));
     it.into_list()
 }
 

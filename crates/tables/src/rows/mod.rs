@@ -54,7 +54,9 @@ pub use deliveries::{JOB_TABLE, read_job};
 pub use log_figures::{add_figure, without_types};
 pub use request_counts::request_count;
 
-use crate::flat::{Column, Type};
+use crate::flat::{Column, SqlValue, Stored, Type};
+use crate::listing::{Listing, TypedListing};
+use crate::read::ID;
 use crate::unique::Unique;
 
 const fn column(name: &'static str, kind: Type) -> Column {
@@ -65,6 +67,14 @@ const fn column(name: &'static str, kind: Type) -> Column {
 const EXTERNAL_ID: Column = column("external_id", Type::Text);
 /// Column that marks twins: rows whose key another row has, from before keys were computed as they are now.
 const TWIN: Column = column("twin", Type::Flag);
+/// List of the twins of a resource, ordered by id: no lookup by an address or a name finds them.
+#[must_use]
+pub fn twins<T: Stored>(most: u16) -> TypedListing<T> {
+    let mut it = Listing::new_ordered::<T>(ID, false, most);
+    it.is(TWIN, Some(SqlValue::Flag(true)));
+    it.into_list()
+}
+
 /// Filter that is answered by the digests of metadata.
 const METADATA_FILTER: (&str, &str) = ("digest", "metadata.…");
 

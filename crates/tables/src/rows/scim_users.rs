@@ -1,12 +1,11 @@
 //! Links of people to SCIM accounts, and the lists of people that a provider sees.
 
-use candor_domain::id::{ConnectorId, EmployeeId, EmployeeKind};
-use candor_domain::people::{Employee, MANUAL};
+use candor_domain::id::EmployeeKind;
 use candor_provisioning::connector::ScimLink;
 
 use super::column;
 use crate::flat::{Column, Index, SqlValue, Table, Type};
-use crate::listing::{Condition, Listing, TypedListing};
+use crate::listing::{Listing, TypedListing};
 use crate::read::{ID, LookupColumn};
 use crate::stored::stored;
 
@@ -56,23 +55,4 @@ pub fn waiting_for(keys: Vec<String>, limit: u16) -> TypedListing<ScimLink> {
     let mut links = Listing::new_ordered::<ScimLink>(ID, false, limit);
     links.runs = Some((MANAGER_KEY, keys.into_iter().map(SqlValue::Text).collect()));
     links.into_list()
-}
-
-/// List of the links of a connector that were not removed, ordered by id. Starts behind the person `after`.
-#[must_use]
-pub fn list_linked(connector: ConnectorId, after: Option<EmployeeId>, limit: u16) -> TypedListing<ScimLink> {
-    let mut links = Listing::new_ordered::<ScimLink>(ID, false, limit);
-    links.is(column("connector_id", Type::Id), Some(connector));
-    links.conditions.push(Condition::Is(column("removed", Type::Flag), SqlValue::Flag(false)));
-    links.after = after.map(|position| (position.into(), position.to_bytes()));
-    links.into_list()
-}
-
-/// List of the people without a connector, ordered by id. Starts behind the person `after`.
-#[must_use]
-pub fn list_unmanaged(after: Option<EmployeeId>, limit: u16) -> TypedListing<Employee> {
-    let mut people = Listing::new_ordered::<Employee>(ID, false, limit);
-    people.is(column("hris_source", Type::Text), Some(MANUAL.to_owned()));
-    people.after = after.map(|position| (position.into(), position.to_bytes()));
-    people.into_list()
 }

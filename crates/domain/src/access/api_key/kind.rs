@@ -4,7 +4,7 @@ use strum::{IntoStaticStr, VariantArray};
 
 use super::ApiKey;
 use crate::decision::Decision;
-use crate::fields::StringEnum;
+use crate::fields::{StringEnum, string_enum};
 use crate::id::KeyId;
 use crate::refusal::DomainError;
 use crate::time::Timestamp;
@@ -22,9 +22,7 @@ pub enum ApiKeyKind {
     Session,
 }
 
-impl StringEnum for ApiKeyKind {
-    const NAME: &'static str = "ApiKeyKind";
-}
+string_enum!(ApiKeyKind, "ApiKeyKind");
 
 impl ApiKey {
     /// Returns the session that the key ends with: its own id for a session, `None` for a key that no session created.

@@ -7,6 +7,7 @@ use crate::access::AccessLevel;
 use crate::access::tests::{bound_caller, unbound};
 use crate::event::EventType;
 use crate::json;
+use crate::json::Object;
 use ulid::Ulid;
 
 fn object(body: &str) -> Object {

@@ -4,8 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
 
-use crate::fields::{StringEnum, as_word};
-use crate::schema::OpenWord;
+use crate::fields::{StringEnum, string_enum};
 use crate::time::Timestamp;
 
 /// Delays between attempts, in minutes; the last one repeats. Greylisting servers accept a mail after minutes, and
@@ -26,9 +25,7 @@ pub enum MailStatus {
     Canceled,
 }
 
-impl StringEnum for MailStatus {
-    const NAME: &'static str = "MailStatus";
-}
+string_enum!(MailStatus, "MailStatus");
 
 /// The reason why an attempt failed; the API, metrics and logs use the same words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -65,9 +62,7 @@ pub enum MailFailure {
     OrganizationLimit,
 }
 
-impl StringEnum for MailFailure {
-    const NAME: &'static str = "MailFailure";
-}
+string_enum!(MailFailure, "MailFailure");
 
 impl MailFailure {
     /// Returns `true` if no later attempt can succeed.
@@ -127,8 +122,6 @@ pub struct InvitationMail {
 #[schemars(rename = "InvitationMail")]
 pub struct MailView {
     /// Status of the mail.
-    #[serde(serialize_with = "as_word")]
-    #[schemars(with = "OpenWord<MailStatus>")]
     status: MailStatus,
     /// Number of attempts to send the mail.
     attempts: u32,
@@ -137,7 +130,7 @@ pub struct MailView {
     /// Time of the next attempt. Null if there is none.
     next_attempt_at: Option<Timestamp>,
     /// Reason for the failure of the last attempt. Null if it did not fail.
-    #[schemars(with = "Option<OpenWord<MailFailure>>")]
+    #[schemars(with = "Option<MailFailure>")]
     failure: Option<&'static str>,
 }
 

@@ -2,7 +2,7 @@ use super::super::tests::{NOON, summary};
 use super::super::{BODY_CHARS, TITLE_CHARS};
 use super::*;
 use crate::decision::Resource;
-use crate::json::Value;
+use crate::json::{Object, Value};
 use crate::notification::{Recipients, Type};
 use ulid::Ulid;
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use candor_domain::access::api_key::{self, ApiKey, ApiKeyKind, KeyHash};
+use candor_domain::access::{AllowedNetworks, Environment};
 
 #[test]
 fn api_key_sent_back_changes_nothing() {

@@ -60,8 +60,6 @@ pub(crate) struct EventFamily {
     pub(crate) carried: EventData,
     /// Name of the schema of these events.
     pub(crate) name: &'static str,
-    /// Name of the enumeration of the event types.
-    pub(crate) types: &'static str,
     /// Schema of the resource in `data`.
     pub(crate) data: &'static Schema,
     /// Description of the events.

@@ -16,7 +16,7 @@ use tokio::sync::OnceCell;
 
 use crate::context::services::Services;
 use crate::context::vault::{UnsealError, Vault};
-use crate::context::webhook_secrets;
+use crate::context::{sealed_secrets, webhook_secrets};
 
 /// Lifetime of a cache entry. A change by another process takes effect after this time.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -40,7 +40,7 @@ pub(super) struct Receiver {
 
 impl Receiver {
     fn new(queue: QueueKey, subscription: Subscription, vault: &Vault) -> Self {
-        let open = |sealed_secret: &candor_subscriptions::SealedSecret| match webhook_secrets::open(
+        let open = |sealed_secret: &candor_subscriptions::SealedSecret| match sealed_secrets::open(
             vault,
             queue,
             &sealed_secret.sealed,

@@ -15,8 +15,8 @@ use tracing::Instrument;
 
 use super::invitation_email::InvitationEmail;
 use super::mailer::MailerShared;
-use crate::context::invitation_tokens;
 use crate::context::mail_limits;
+use crate::context::sealed_secrets;
 
 /// Result of an attempt to send a mail.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,8 +136,7 @@ impl MailerShared {
 
     async fn send(&self, mail: MailKey, sealed: &[u8], ready: &MailAttemptData) -> Result<(), MailFailure> {
         let MailAttemptData { invitation: Versioned { value: invitation, .. }, person, organization } = ready;
-        let token =
-            invitation_tokens::open(&self.services.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
+        let token = sealed_secrets::open(&self.services.vault, mail, sealed).map_err(|_| MailFailure::Sealed)?;
         let link = self.services.settings.accept_url(&token);
         let email = InvitationEmail::new(&person.first_name, &organization.name, &link, invitation.expires_at());
         let mail = Mail {

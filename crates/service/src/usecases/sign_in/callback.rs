@@ -16,7 +16,7 @@ use super::session::begin_session;
 use super::{open_browser, open_state, redirect_uri};
 use crate::context::error::Error;
 use crate::context::exchange_turns::Visitor;
-use crate::context::provider_secrets;
+use crate::context::sealed_secrets;
 use crate::context::services::Services;
 
 /// Name of the service's part that refuses sign-ins, in audit entries.
@@ -109,7 +109,7 @@ async fn judge(services: &Services, sign_in: &SignIn, response: &SignInResponse)
     }
     let metadata = services.find_metadata(tenant.organization, provider).await.ok_or(SignInError::Discovery)?;
     let code = response.to_code(&metadata)?;
-    let open = |sealed: &Vec<u8>| provider_secrets::open(&services.vault, (*tenant, provider.id), sealed);
+    let open = |sealed: &Vec<u8>| sealed_secrets::open(&services.vault, (*tenant, provider.id), sealed);
     let client_secret = provider.client_secret.as_ref().map(open).transpose();
     let exchange = CodeExchange {
         organization: tenant.organization,

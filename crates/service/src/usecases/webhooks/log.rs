@@ -35,15 +35,7 @@ pub async fn all_deliveries(
     let listing = rows::deliveries::list_all(&request.filter, &existing, request.sort, &request.page);
     let listing = rows::deliveries::hide_types(listing, &context.caller.types_hidden_in_log());
     let page = services.store.page(tenant, listing).await?;
-    list::page_by(
-        services,
-        context,
-        &request,
-        page,
-        |entry| entry.id.to_bytes(),
-        |entry, out| list::write(out, entry),
-    )
-    .await
+    list::page(services, context, &request, page, |entry, out| list::write(out, entry)).await
 }
 
 /// `GET /webhooks/{id}/stats`: returns statistics of the attempts of an existing subscription.

@@ -21,7 +21,7 @@ use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::services::{Services, or_not_found, render};
-use crate::context::{expand, list, webhook_secrets};
+use crate::context::{expand, list, sealed_secrets, webhook_secrets};
 
 pub use log::{all_deliveries, stats};
 pub use redelivery::{EventReplayReply, RedeliveryReply, redeliver, replay, test};
@@ -132,7 +132,7 @@ pub async fn update(
 /// Creates a secret; returns it with its sealed form.
 fn new_secret(services: &Services, owner: webhook_secrets::Owner) -> Result<(Secret, Vec<u8>), Error> {
     let secret = webhook_secrets::make(&*services.ids)?;
-    let sealed_secret = webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret)?;
+    let sealed_secret = sealed_secrets::seal(&services.vault, &*services.ids, owner, &secret)?;
     Ok((secret, sealed_secret))
 }
 
@@ -196,13 +196,5 @@ pub async fn deliveries(
     let listing = rows::deliveries::list(id, &request.filter, request.sort, &request.page);
     let listing = rows::deliveries::hide_types(listing, &context.caller.types_hidden_in_log());
     let page = services.store.page(tenant, listing).await?;
-    list::page_by(
-        services,
-        context,
-        &request,
-        page,
-        |entry| entry.id.to_bytes(),
-        |entry, out| list::write(out, entry),
-    )
-    .await
+    list::page(services, context, &request, page, |entry, out| list::write(out, entry)).await
 }

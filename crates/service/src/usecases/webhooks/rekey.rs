@@ -15,7 +15,7 @@ use crate::change::Attempt;
 use crate::context::error::Error;
 use crate::context::services::Services;
 use crate::context::vault::UnsealError;
-use crate::context::{erasing, master_key, provider_secrets, webhook_secrets};
+use crate::context::{erasing, master_key, sealed_secrets, webhook_secrets};
 
 /// Number of subscriptions read per query.
 const READ: u16 = 200;
@@ -230,13 +230,13 @@ async fn reseal_provider(
             return Ok(Attempt::Done(None));
         };
         let owner = (tenant, id);
-        let secret = provider_secrets::open(&services.vault, owner, sealed_secret)
+        let secret = sealed_secrets::open(&services.vault, owner, sealed_secret)
             .map_err(|_: UnsealError| UnsealableError::NoProviderKey(id))?;
         if services.vault.is_current(sealed_secret) {
             return Ok(Attempt::Done(Some(false)));
         }
         let new_secret =
-            provider_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
+            sealed_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
         let decision = provider.value.with_resealed_secret(new_secret);
         let mut change = ChangeSet::new(services.entry_of_system(REKEY, decision.audit, at));
         change.writes = vec![Write::put(&Row::at_version(decision.state, provider.version))];
@@ -275,10 +275,10 @@ fn reseal_subscription(
     let mut has_former = false;
     let mut new_secrets = Vec::new();
     for it in subscription.signing_secrets(services.clock.now()) {
-        let secret = webhook_secrets::open(&services.vault, owner, &it.sealed).map_err(no_key)?;
+        let secret = sealed_secrets::open(&services.vault, owner, &it.sealed).map_err(no_key)?;
         has_former |= !services.vault.is_current(&it.sealed);
         let sealed_secret =
-            webhook_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
+            sealed_secrets::seal(&services.vault, &*services.ids, owner, &secret).map_err(Error::from)?;
         new_secrets.push(SealedSecret { sealed: sealed_secret, ends_at: it.ends_at });
     }
     let mut headers = CustomHeaders::default();

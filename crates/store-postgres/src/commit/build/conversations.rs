@@ -34,16 +34,11 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
     let times = statement.sql.many(Type::Time, newest.values().map(|at| SqlValue::Time(*at)));
     let (tenant, from) =
         (statement.tenant.clone(), statement.source_clause(&format!("UNNEST({ids}, {times}) AS u (id, at)")));
-    let locked_conversations = statement.part(
-        "MATERIALIZED ",
-        &format!(
-            "SELECT c.id, u.at {from} JOIN conversations AS c ON c.tenant_id = {tenant} AND c.id = u.id \
+    let locked_conversations = statement.materialized_part(&format!(
+        "SELECT c.id, u.at {from} JOIN conversations AS c ON c.tenant_id = {tenant} AND c.id = u.id \
              ORDER BY c.id FOR NO KEY UPDATE OF c"
-        ),
-    );
-    let part = statement.part(
-        "",
-        &format!(
+    ));
+    let part = statement.part(&format!(
             "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, h.at) FROM {locked_conversations} AS h \
              WHERE t.tenant_id = {tenant} AND t.id = h.id AND NOT t.archived RETURNING 1"
         ),
@@ -54,13 +49,10 @@ pub(super) fn add_messages(statement: &mut Statement, changes: &[&ChangeSet]) {
 fn add_message(statement: &mut Statement, id: ConversationId, at: Timestamp) {
     let (id, at) = (statement.sql.id(id.to_bytes()), statement.sql.bind(SqlValue::Time(at)));
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause(""));
-    let part = statement.part(
-        "",
-        &format!(
-            "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, {at}) {from} \
+    let part = statement.part(&format!(
+        "UPDATE conversations AS t SET last_message_at = greatest(t.last_message_at, {at}) {from} \
              WHERE t.tenant_id = {tenant} AND t.id = {id} AND NOT t.archived RETURNING 1"
-        ),
-    );
+    ));
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
 }
 
@@ -91,13 +83,10 @@ fn changed_conversation(write: &Write) -> Option<[u8; 16]> {
 pub(super) fn read_notifications(statement: &mut Statement, person: EmployeeId, at: Timestamp) {
     let (person, at) = (statement.sql.id(person.to_bytes()), statement.sql.bind(SqlValue::Time(at)));
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause(""));
-    statement.part(
-        "",
-        &format!(
-            "UPDATE notifications AS t SET read_at = {at}, unread = false, version = t.version + 1 {from} \
+    statement.part(&format!(
+        "UPDATE notifications AS t SET read_at = {at}, unread = false, version = t.version + 1 {from} \
              WHERE t.tenant_id = {tenant} AND t.id IN (SELECT n.id FROM notifications AS n \
              WHERE n.tenant_id = {tenant} AND n.recipient_id = {person} AND n.unread \
              ORDER BY n.created_at, n.id LIMIT {MAX_READ_AT_ONCE})"
-        ),
-    );
+    ));
 }

@@ -20,20 +20,17 @@ pub(super) fn lock_tree(first: &mut Statement, lines: &[ReportingLineChange]) {
     let insert = "INSERT INTO reporting_trees AS t (tenant_id, version, changes)";
     let Some(tree_version) = lines.iter().find_map(|line| line.seen) else {
         let rows = first.rows(&[format!("{tenant}, 0, 1")]);
-        first.part("", &format!("{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + 1"));
+        first.part(&format!("{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET changes = t.changes + 1"));
         return;
     };
     let all_saw_it = lines.iter().filter_map(|line| line.seen).all(|version| version == tree_version);
     let (tree_version, all_saw_it) =
         (first.sql.bind(SqlValue::Int(tree_version.0)), first.sql.bind(SqlValue::Flag(all_saw_it)));
     let rows = first.rows(&[format!("{tenant}, 1, 1")]);
-    let tree = first.part(
-        "",
-        &format!(
-            "{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1, \
+    let tree = first.part(&format!(
+        "{insert} {rows} ON CONFLICT (tenant_id) DO UPDATE SET version = t.version + 1, \
              changes = t.changes + 1 WHERE t.version = {tree_version} RETURNING t.version"
-        ),
-    );
+    ));
     first.check(&format!("{all_saw_it} AND (SELECT version FROM {tree}) = {tree_version} + 1"), STALE);
 }
 

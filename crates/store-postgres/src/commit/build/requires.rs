@@ -53,12 +53,9 @@ fn check_rows(statement: &mut Statement, table: &str, number: &str, and: &str, w
     let places = wanted.iter().map(|(at, _, _)| SqlValue::Int(i64::try_from(*at).unwrap_or_default()));
     let places = statement.sql.many(Type::Int, places);
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause(&format!("{table} AS t")));
-    let matching_rows = statement.part(
-        "MATERIALIZED ",
-        &format!(
-            "SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and}"
-        ),
-    );
+    let matching_rows = statement.materialized_part(&format!(
+        "SELECT t.id, {number} AS number {from} WHERE t.tenant_id = {tenant} AND t.id = ANY({ids}) {and}"
+    ));
     statement.add_check(format!(
         "COALESCE((SELECT '{CHECK_PREFIX}{CHECK}' || min(w.place) \
          FROM UNNEST({ids}, {numbers}, {places}) AS w (id, number, place) \
@@ -89,7 +86,7 @@ pub(super) fn lock(statement: &mut Statement, require: &Require) {
 fn lock_organization(statement: &mut Statement) {
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause("organizations AS t"));
     let locked_row = statement
-        .part("MATERIALIZED ", &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} FOR NO KEY UPDATE OF t"));
+        .materialized_part(&format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} FOR NO KEY UPDATE OF t"));
     statement.add_check(format!("(SELECT count(*) FROM {locked_row})::int"));
 }
 
@@ -119,10 +116,9 @@ fn check_keys(statement: &mut Statement, at: usize, keys: ValidKeys, most: u32) 
 fn lock_department(statement: &mut Statement, id: DepartmentId) {
     let id = statement.sql.id(id.to_bytes());
     let (tenant, from) = (statement.tenant.clone(), statement.source_clause("departments AS t"));
-    let locked_row = statement.part(
-        "MATERIALIZED ",
-        &format!("SELECT 1 {from} WHERE t.tenant_id = {tenant} AND t.id = {id} FOR UPDATE OF t"),
-    );
+    let locked_row = statement.materialized_part(&format!(
+        "SELECT 1 {from} WHERE t.tenant_id = {tenant} AND t.id = {id} FOR UPDATE OF t"
+    ));
     statement.add_check(format!("(SELECT count(*) FROM {locked_row})::int"));
 }
 

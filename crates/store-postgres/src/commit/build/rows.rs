@@ -16,13 +16,10 @@ use crate::layout::rows::{Entry, array_columns, bind_arrays, column_names, writt
 pub(super) fn remove(statement: &mut Statement, RowKey { table, id }: RowKey, seen: Version) {
     let (id, seen) = (statement.sql.id(id), statement.sql.bind(SqlValue::Int(seen.0)));
     let (tenant, using, name) = (statement.tenant.clone(), statement.using_clause(), table.name);
-    let part = statement.part(
-        "",
-        &format!(
-            "DELETE FROM {name} AS t {using} WHERE t.tenant_id = {tenant} AND t.id = {id} \
+    let part = statement.part(&format!(
+        "DELETE FROM {name} AS t {using} WHERE t.tenant_id = {tenant} AND t.id = {id} \
              AND t.version = {seen} RETURNING 1"
-        ),
-    );
+    ));
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
 }
 
@@ -122,14 +119,14 @@ impl RowBatch<'_> {
             };
             let rows: Vec<_> = searched_rows.iter().map(row).collect();
             let rows = statement.rows(&rows);
-            statement.part("", &format!("{into} {rows} {conflict_clause}"));
+            statement.part(&format!("{into} {rows} {conflict_clause}"));
             return;
         }
         let ids = statement.sql.ids(searched_rows.iter().map(|entry| entry.row.id()));
         let versions =
             statement.sql.many(Type::Int, searched_rows.iter().map(|entry| SqlValue::Int(entry.row.version().0)));
         let from = statement.source_clause(&format!("UNNEST({ids}, {versions}) AS u (id, version)"));
-        statement.part("", &format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {conflict_clause}"));
+        statement.part(&format!("{into} SELECT {tenant}, {table}, u.id, u.version {from} {conflict_clause}"));
     }
 }
 
@@ -148,13 +145,13 @@ fn insert(statement: &mut Statement, table: &Table, tenant: &str, rows: &[Entry<
         let row = |entry: &Entry<'_>| format!("{tenant}, {}{first}", entry.bind_cells(statement));
         let rows: Vec<_> = rows.iter().map(row).collect();
         let rows = statement.rows(&rows);
-        statement.part("", &format!("INSERT INTO {target} {rows}"));
+        statement.part(&format!("INSERT INTO {target} {rows}"));
         return;
     }
     let all: Vec<_> = rows.iter().collect();
     let (source, values) = (bind_arrays(statement, table, &all), array_columns(table).join(", "));
     let from = statement.source_clause(&source);
-    statement.part("", &format!("INSERT INTO {target} SELECT {tenant}, {values}{first} {from}"));
+    statement.part(&format!("INSERT INTO {target} SELECT {tenant}, {values}{first} {from}"));
 }
 
 fn update(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&Entry<'_>]) {
@@ -171,15 +168,12 @@ fn update_one(statement: &mut Statement, table: &Table, tenant: &str, row: &Entr
         values.map(|(cell, column)| format!("{} = {}", column.name, statement.sql.bind(cell.clone()))).collect();
     let (id, seen, from) =
         (statement.sql.bind(row.id()), statement.sql.bind(row.version_cell()), statement.source_clause(""));
-    let part = statement.part(
-        "",
-        &format!(
-            "UPDATE {} AS t SET {}, version = t.version + 1 {from} \
+    let part = statement.part(&format!(
+        "UPDATE {} AS t SET {}, version = t.version + 1 {from} \
              WHERE t.tenant_id = {tenant} AND t.id = {id} AND t.version = {seen} RETURNING 1",
-            table.name,
-            sets.join(", ")
-        ),
-    );
+        table.name,
+        sets.join(", ")
+    ));
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
 }
 
@@ -188,15 +182,12 @@ fn update_many(statement: &mut Statement, table: &Table, tenant: &str, rows: &[&
     let columns = written_columns(table).zip(array_columns(table)).skip(1);
     let sets: Vec<_> = columns.map(|(column, value)| format!("{} = {value}", column.name)).collect();
     let from = statement.source_clause(&source);
-    let part = statement.part(
-        "",
-        &format!(
-            "UPDATE {} AS t SET {}, version = t.version + 1 {from} \
+    let part = statement.part(&format!(
+        "UPDATE {} AS t SET {}, version = t.version + 1 {from} \
              WHERE t.tenant_id = {tenant} AND t.id = u.id AND t.version = u.seen RETURNING 1",
-            table.name,
-            sets.join(", ")
-        ),
-    );
+        table.name,
+        sets.join(", ")
+    ));
     // A bind instead of a literal: each literal count would be a new prepared statement.
     let count = statement.sql.bind(SqlValue::Int(i64::try_from(rows.len()).unwrap_or(i64::MAX)));
     statement.check(&format!("(SELECT count(*) FROM {part}) = {count}"), STALE);
@@ -224,15 +215,12 @@ fn remove_members(
     let rows = statement.sql.ids(changed.iter().map(|entry| entry.row.id()));
     let (owners, tags) = (statement.sql.ids(owners.iter().copied()), statement.sql.ids(tags.iter().copied()));
     let (MemberTable { name, owner, member }, using) = (members, statement.using_clause());
-    statement.part(
-        "",
-        &format!(
-            "DELETE FROM {name} AS m {using} WHERE m.tenant_id = {tenant} AND m.{owner} = ANY({rows}) \
+    statement.part(&format!(
+        "DELETE FROM {name} AS m {using} WHERE m.tenant_id = {tenant} AND m.{owner} = ANY({rows}) \
              AND NOT EXISTS \
              (SELECT 1 FROM UNNEST({owners}, {tags}) AS u (owner, tag) \
              WHERE u.owner = m.{owner} AND u.tag = m.{member})"
-        ),
-    );
+    ));
 }
 
 fn add_members(
@@ -258,5 +246,5 @@ fn add_members(
         format!("SELECT {tenant}, u.owner, u.tag {from}")
     };
     let MemberTable { name, owner, member } = members;
-    statement.part("", &format!("INSERT INTO {name} (tenant_id, {owner}, {member}) {rows} {conflict}"));
+    statement.part(&format!("INSERT INTO {name} (tenant_id, {owner}, {member}) {rows} {conflict}"));
 }

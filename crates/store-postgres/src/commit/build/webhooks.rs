@@ -91,13 +91,10 @@ pub(super) fn bring_forward(
 pub(super) fn report_failing(statement: &mut Statement, id: WebhookId) {
     let (id, tenant) = (statement.sql.id(id.to_bytes()), statement.tenant.clone());
     let from = statement.source_clause("");
-    let part = statement.part(
-        "",
-        &format!(
-            "UPDATE webhooks AS t SET failing_due = NULL {from} WHERE t.tenant_id = {tenant} AND t.id = {id} \
+    let part = statement.part(&format!(
+        "UPDATE webhooks AS t SET failing_due = NULL {from} WHERE t.tenant_id = {tenant} AND t.id = {id} \
              AND t.failing_due IS NOT NULL RETURNING 1"
-        ),
-    );
+    ));
     statement.check(&format!("(SELECT count(*) FROM {part}) = 1"), STALE);
 }
 
@@ -200,12 +197,9 @@ fn due_and_lease(statement: &mut Statement, lease: Option<Lease>, at: &str) -> S
 }
 
 fn queue(statement: &mut Statement, rows: &str) {
-    let part = statement.part(
-        "",
-        &format!(
-            "INSERT INTO delivery_jobs ({COLUMNS}) {rows} ON CONFLICT DO NOTHING \
+    let part = statement.part(&format!(
+        "INSERT INTO delivery_jobs ({COLUMNS}) {rows} ON CONFLICT DO NOTHING \
              RETURNING webhook_id, event_id, delivery_id"
-        ),
-    );
+    ));
     statement.queued.push(part);
 }
