@@ -22,6 +22,7 @@ mod streak;
 mod subscribers;
 mod topic;
 
+use candor_domain::attention::{AttentionKind, Matter};
 use candor_domain::decision::{Resource, identity};
 use candor_domain::event::EventType;
 use candor_domain::fields::string_enum;
@@ -198,6 +199,18 @@ impl Subscription {
         self.secrets.iter().filter(move |secret| secret.ends_at.is_none_or(|end| at < end))
     }
 
+    /// Returns the matter of an inactive subscription, or of one whose newest delivery failed (decision A21).
+    #[must_use]
+    pub fn attention(&self) -> Option<Matter> {
+        let is_failing = self.last_delivery_status.is_some_and(|status| status != Status::Success);
+        let (kind, at) = match (self.active, is_failing) {
+            (false, _) => (AttentionKind::WebhookInactive, Some(self.updated_at)),
+            (true, true) => (AttentionKind::WebhookFailing, self.last_delivery_at),
+            (true, false) => return None,
+        };
+        Some(Matter::new(kind, self.id, "/webhooks", &*self.url).with_time(at))
+    }
+
     /// Returns the subscription with the result of an attempt (§3.4). `updated_at` stays unchanged.
     #[must_use]
     pub fn after_delivery(&self, status: Status, at: Timestamp) -> Self {
@@ -215,11 +228,22 @@ pub struct Filter {
     pub updated_at: Bounds<Timestamp>,
 }
 
+/// Values that a response can inline in a subscription (decision F9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr, VariantArray)]
+#[strum(serialize_all = "snake_case")]
+pub enum Expand {
+    /// Statistics of the attempts of the last 24 hours.
+    Stats,
+}
+
+string_enum!(Expand, "WebhookExpand");
+
 impl Filter {
     /// Declares and reads the parameters of `GET /webhooks`.
-    pub fn read(params: &mut Params) -> ListRequest<Self, ()> {
+    pub fn read(params: &mut Params) -> ListRequest<Self, Expand> {
         let filter = Self { updated_at: params.bounds(&params::UPDATED_AT) };
-        params.list::<Subscription, _, _>("webhooks", filter, vec![])
+        let expand = params.expand();
+        params.list::<Subscription, _, _>("webhooks", filter, expand)
     }
 }
 

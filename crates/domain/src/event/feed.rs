@@ -36,6 +36,9 @@ pub enum FeedStart {
     Since(Timestamp),
     /// The first event after those that exist now.
     Now,
+    /// The newest events, as many as the piece may have. With a filter, events beyond the newest that one read scans are
+    /// left out.
+    Newest,
 }
 
 impl From<Option<Position>> for FeedStart {
@@ -48,7 +51,7 @@ impl From<Option<Position>> for FeedStart {
 const SINCE: Param<String> = params::param(
     "since",
     "Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing \
-     events. The response has the cursor for the next request. Cannot be combined with `cursor`.",
+     events, `newest` at the newest `limit` events. The response has the cursor for the next request. Cannot be combined with `cursor`.",
     ValueForm::Beginning,
     |text| Ok(text.to_owned()),
 );
@@ -101,11 +104,13 @@ fn parse_start(text: &str, has_cursor: bool, now: Timestamp) -> Result<FeedStart
     if has_cursor {
         return Err(ValueError::format("omitted when `cursor` is given"));
     }
-    if text == "now" {
-        return Ok(FeedStart::Now);
+    match text {
+        "now" => return Ok(FeedStart::Now),
+        "newest" => return Ok(FeedStart::Newest),
+        _ => {}
     }
     let form_error =
-        |_| ValueError::format("`now`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
+        |_| ValueError::format("`now`, `newest`, or an ISO 8601 datetime with an offset, such as Z or %2B02:00");
     let start_time = params::instant(text).map_err(form_error)?;
     if start_time < oldest_in_feed(now) {
         let message = format!("must be within the last {FEED_DAYS} days; read the lists again to catch up");
@@ -166,6 +171,7 @@ mod tests {
         let early = NOW.plus_seconds(-60);
         assert_eq!(start(&[]), Ok(FeedStart::Oldest));
         assert_eq!(start(&[("since", "now")]), Ok(FeedStart::Now));
+        assert_eq!(start(&[("since", "newest")]), Ok(FeedStart::Newest));
         assert_eq!(start(&[("since", &early.to_string())]), Ok(FeedStart::Since(early)));
         let slightly_ahead = NOW.plus_seconds(MOST_COMMIT_DELAY_SECONDS);
         assert_eq!(start(&[("since", &slightly_ahead.to_string())]), Ok(FeedStart::Since(slightly_ahead)));

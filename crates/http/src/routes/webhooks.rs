@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::events::EVENT_ID;
 use crate::contract::route::{EventFamily, Query, Route, RouteGroup, handlers};
-use crate::contract::schema::shapes::{Member, describe, reference_to};
+use crate::contract::schema::shapes::{Member, describe, field, nullable, reference_to};
 use crate::contract::schema::words::{enum_member, enumeration, sort, status_filter};
 use crate::contract::schema::{AT, Schema, body, body_of, resource, response_of, with, with_optional};
 
@@ -36,6 +36,7 @@ const ROUTES: &[Route] = &[
     Route::get("/webhooks/{id}", Access::scope(Permission::WebhooksRead).full_sight(), get)
         .with_name("getWebhook", "Get a webhook subscription")
         .description("Returns one subscription, without its secret.")
+        .expands::<candor_subscriptions::Expand>()
         .answers(&WEBHOOK),
     Route::patch("/webhooks/{id}", Access::scope(Permission::WebhooksWrite).full_sight(), update)
         .with_name("updateWebhook", "Update or pause a webhook subscription, or rotate its secret")
@@ -130,7 +131,7 @@ pub(crate) const GROUP: RouteGroup = RouteGroup::new(
 
 handlers! {
     list => webhooks::list(params);
-    get => webhooks::get(id);
+    get => webhooks::get(id, params);
     create => webhooks::create(body);
     update => webhooks::update(id, body);
     remove => webhooks::remove(id);
@@ -143,9 +144,16 @@ handlers! {
     stats => webhooks::stats(id, params);
 }
 
-const WEBHOOK: Schema =
-    Schema::resource("Webhook", || resource::<Subscription, _>(candor_subscriptions::Draft::read, vec![]))
-        .example(example);
+const WEBHOOK: Schema = Schema::resource("Webhook", || {
+    let stats = field(
+        "stats",
+        nullable(reference_to(STATS.name)),
+        "Statistics of the delivery attempts of the last 24 hours. Null if there are too many attempts to count them within \
+         seconds. Present with `expand=stats`.",
+    );
+    resource::<Subscription, _>(candor_subscriptions::Draft::read, vec![stats])
+})
+.example(example);
 const WEBHOOK_WITH_SECRET: Schema = Schema::resource("WebhookWithSecret", with_secret)
     .example(example_with_secret)
     .outcome("The subscription, with its secret as `secret`.");
@@ -200,6 +208,7 @@ fn words() -> Vec<Member> {
         sort::<Delivery>(),
         all_deliveries_sort(),
         enum_member::<StatsWindow>("Time range of statistics."),
+        enum_member::<candor_subscriptions::Expand>("Values that a subscription can include."),
     ]
 }
 

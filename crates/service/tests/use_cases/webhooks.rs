@@ -8,6 +8,7 @@ use candor_domain::audit::{Actor, AuditEntry, Origin, Target};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{AuditId, EventId, IdentityProviderId, WebhookId};
 use candor_domain::json::Object;
+use candor_domain::params::Params;
 use candor_domain::time::Timestamp;
 use candor_port_clock::{Clock, SeededIds};
 use candor_port_storage::{ChangeSet, StorageExt};
@@ -86,7 +87,7 @@ async fn rekey_moves_secrets_of_all_tenants_to_the_first_master_key() {
         let (id, secret) = subscribe(&world.services, context).await;
         all.push((context.caller.tenant, id, secret));
     }
-    let webhook_json = webhooks::get(&world.services, &live, all[1].1).await.unwrap().body;
+    let webhook_json = webhooks::get(&world.services, &live, all[1].1, Params::new(vec![])).await.unwrap().body;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     let (_, new_secret) = subscribe(&both, &live).await;
     world.clock.advance_seconds(1);
@@ -95,7 +96,10 @@ async fn rekey_moves_secrets_of_all_tenants_to_the_first_master_key() {
         assert_eq!(open_newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
         assert_eq!(open_newest(&world, *tenant, *id, OLD).await, None);
     }
-    assert_eq!(webhooks::get(&world.services, &live, all[1].1).await.unwrap().body, webhook_json);
+    assert_eq!(
+        webhooks::get(&world.services, &live, all[1].1, Params::new(vec![])).await.unwrap().body,
+        webhook_json
+    );
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 0, unchanged: 206, lost: 0 });
     let services_with_new_key = with_ring(&world, NEW);
     assert_eq!(

@@ -60,6 +60,7 @@ impl PostgresStore {
             FeedStart::Oldest => None,
             FeedStart::After(place) => Some(place.clone()),
             FeedStart::Since(at) => self.find(&last_before(tenant, *at), place).await?,
+            FeedStart::Newest => self.find_before_newest(tenant, wanted).await?,
             FeedStart::Now => {
                 let next = self.find(&last_settled(self.layout, tenant), place).await?;
                 return Ok(FeedPage { events: vec![], next, more: false });
@@ -76,6 +77,17 @@ impl PostgresStore {
             sleep(pause).await;
         }
         Ok(self.look(tenant, wanted, position.as_ref()).await?.page)
+    }
+
+    /// Returns the position before the newest matching events that fit into a page. With a filter, the position is at
+    /// most as many events before the end as one read scans. `None` if the page has room for all of them.
+    async fn find_before_newest(&self, tenant: Tenant, wanted: &FeedRead<'_>) -> Read<Option<Position>> {
+        let conditions = wanted.filter.conditions(wanted.start);
+        if conditions.is_empty() {
+            return self.find(&before_newest(tenant, wanted, LOOKED_AT), place).await;
+        }
+        let sql = before_newest(tenant, wanted, self.slow.limits.feed_scan);
+        Ok(self.slowly(tenant, &conditions, &sql, place).await?.into_iter().next())
     }
 
     async fn look(&self, tenant: Tenant, wanted: &FeedRead<'_>, after: Option<&Position>) -> Read<FeedLook> {
@@ -136,6 +148,33 @@ fn last_settled(layout: SharedLayout, tenant: Tenant) -> Sql {
         "SELECT position, id FROM events WHERE tenant_id = {tenant} AND position < ({}) \
          ORDER BY position DESC, id DESC LIMIT 1",
         layout.feed_horizon()
+    ));
+    sql
+}
+
+/// Query for the position before the newest settled events that match and fit into a page, among the newest `most`; else
+/// the position of the oldest of these `most`.
+fn before_newest(tenant: Tenant, wanted: &FeedRead<'_>, most: u32) -> Sql {
+    let mut sql = Sql::default();
+    let (tenant, oldest) = (sql.tenant(tenant), sql.bind(SqlValue::Time(wanted.oldest)));
+    let (limit, last) = (sql.bind(SqlValue::Int(wanted.limit.into())), most.max(1) - 1);
+    let is_wanted = match &*wanted.filter.kinds {
+        [] => "true".to_owned(),
+        kinds => {
+            let words = kinds.iter().map(|kind| SqlValue::Text(kind.word().to_owned()));
+            format!("type = ANY({})", sql.many(Type::Text, words))
+        }
+    };
+    sql.push(&format!(
+        "WITH looked_at AS MATERIALIZED (SELECT position, id, {is_wanted} AS wanted FROM events \
+         WHERE tenant_id = {tenant} AND created_at >= {oldest} AND position < ({horizon}) \
+         ORDER BY position DESC, id DESC LIMIT {most}), \
+         before_page AS (SELECT position, id FROM looked_at WHERE wanted ORDER BY position DESC, id DESC \
+         LIMIT 1 OFFSET {limit}), \
+         oldest AS (SELECT position, id FROM looked_at ORDER BY position DESC, id DESC LIMIT 1 OFFSET {last}) \
+         SELECT position, id FROM (SELECT * FROM before_page UNION ALL SELECT * FROM oldest) AS starts \
+         ORDER BY position DESC, id DESC LIMIT 1",
+        horizon = wanted.layout.feed_horizon(),
     ));
     sql
 }

@@ -22,6 +22,9 @@ const POSITION: &str = "SELECT position FROM events WHERE tenant_id = ? AND id =
 const THE_NTH: &str =
     "SELECT position, id FROM events WHERE tenant_id = ? AND position > ? ORDER BY position LIMIT 1 OFFSET ?";
 
+const THE_NTH_LAST: &str =
+    "SELECT position, id FROM events WHERE tenant_id = ? ORDER BY position DESC LIMIT 1 OFFSET ?";
+
 /// Parameters of a feed read.
 pub(super) struct FeedRead {
     pub(super) tenant: Tenant,
@@ -47,6 +50,7 @@ pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageE
             let next = db.first(Sql::new(LAST).bind(*tenant), place)?;
             return Ok(FeedPage { events: vec![], next, more: false });
         }
+        FeedStart::Newest => before_newest(db, wanted)?,
     };
     let end = match wanted.most {
         Some(most) => {
@@ -84,6 +88,27 @@ fn current_position(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Pos
 fn last_before(db: &mut Db, tenant: Tenant, at: Timestamp) -> Result<Option<Position>, StorageError> {
     let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
     db.first(Sql::new(LAST_BEFORE).bind(tenant).bind(long_before), place)
+}
+
+/// Returns the position before the newest selected events that fit into a page. With selected types, the position is at
+/// most `most` events before the end. `None` if the page has room for all of them.
+fn before_newest(db: &mut Db, wanted: &FeedRead) -> Result<Option<Position>, StorageError> {
+    let mut draft = Draft::default();
+    draft.add("SELECT position, id FROM (SELECT position, id, type FROM events");
+    draft.with(" WHERE tenant_id = ", wanted.tenant).with(" AND created_at >= ", wanted.oldest);
+    draft.with(" ORDER BY position DESC LIMIT ", wanted.most.map_or(i64::from(wanted.limit) + 1, i64::from));
+    draft.add(")");
+    if !wanted.kinds.is_empty() {
+        draft.any_of(" WHERE type", wanted.kinds.iter().map(|kind| kind.word()));
+    }
+    draft.with(" ORDER BY position DESC LIMIT 1 OFFSET ", i64::from(wanted.limit));
+    let before_page = db.first(draft.finish(), place)?;
+    match (before_page, wanted.most) {
+        (None, Some(most)) => {
+            db.first(Sql::new(THE_NTH_LAST).bind(wanted.tenant).bind(i64::from(most.max(1)) - 1), place)
+        }
+        (before_page, _) => Ok(before_page),
+    }
 }
 
 fn statement(db: &mut Db, wanted: &FeedRead, after: Option<&Position>, end: Option<&Position>) -> Sql {

@@ -24,6 +24,8 @@ pub(crate) fn cases() -> Vec<Case> {
         Case::new(feed_belongs_to_one_tenant),
         Case::new(poll_reads_few_events_and_none_twice).with_limits(SlowReads { feed_scan: 3, ..usual }),
         Case::new(feed_from_now_returns_later_events_only),
+        Case::new(feed_from_newest_ends_with_the_last_event),
+        Case::new(filtered_feed_from_newest_scans_few_events).with_limits(SlowReads { feed_scan: 3, ..usual }),
         Case::new(feed_from_a_time_is_independent_of_commit_order),
     ]
 }
@@ -254,6 +256,49 @@ async fn feed_from_now_returns_later_events_only(world: CaseContext) {
         None,
         "the other tenant has no events"
     );
+}
+
+async fn feed_from_newest_ends_with_the_last_event(world: CaseContext) {
+    let nothing = from(&world, &FeedStart::Newest, 10).await;
+    assert_eq!((nothing.events, nothing.more), (vec![], false));
+    let kinds = [EventType::EmployeeCreated, EventType::EmployeeUpdated];
+    for number in 0..6 {
+        announce(&world, kinds[number % 2]).await;
+    }
+    // This call adds the marker, which makes seven events.
+    world.events().await;
+    let all = read(&world, &[], EVER, None, 100).await;
+    for limit in [1, 6, 7, 8, 100] {
+        let page = from(&world, &FeedStart::Newest, limit).await;
+        let first = all.events.len().saturating_sub(limit.into());
+        assert_eq!((&page.events[..], page.more), (&all.events[first..], false), "{limit}");
+        assert_eq!(page.next, all.next, "{limit}: the next page has later events");
+        let filter = FeedFilter { kinds: vec![kinds[0]] };
+        let found = world.store.feed(world.tenant, &filter, EVER, &FeedStart::Newest, limit).await.unwrap();
+        let selected: Vec<_> = all.events.iter().filter(|event| event.kind == kinds[0]).cloned().collect();
+        let first = selected.len().saturating_sub(limit.into());
+        assert_eq!((&found.events[..], found.more), (&selected[first..], false), "{limit} with a filter");
+    }
+    let (everything, oldest) = (FeedFilter::default(), all.events[6].created_at);
+    let from_last = world.store.feed(world.tenant, &everything, oldest, &FeedStart::Newest, 10);
+    assert_eq!(from_last.await.unwrap().events, all.events[6..], "events from before the oldest are left out");
+    assert_eq!(from(&world.in_other_tenant(), &FeedStart::Newest, 10).await.events, []);
+}
+
+async fn filtered_feed_from_newest_scans_few_events(world: CaseContext) {
+    let (common, rare) = (EventType::EmployeeUpdated, EventType::SummaryShared);
+    announce(&world, rare).await;
+    for _ in 0..4 {
+        announce(&world, common).await;
+    }
+    let near_end = announce(&world, rare).await;
+    world.events().await;
+    let filter = FeedFilter { kinds: vec![rare] };
+    let page = world.store.feed(world.tenant, &filter, EVER, &FeedStart::Newest, 10).await.unwrap();
+    assert_eq!(page.events, [near_end]);
+    let announced = announce(&world, rare).await;
+    let mut poller = Poller::starting_after(world.clone(), page.next);
+    poller.poll_until(|events| events.contains(&announced)).await;
 }
 
 async fn feed_from_a_time_is_independent_of_commit_order(world: CaseContext) {

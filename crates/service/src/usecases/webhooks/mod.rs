@@ -49,15 +49,21 @@ impl UrlVerdict {
 pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     let listing = rows::webhooks::list(&request.filter, request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    expand::page(services, context, &request, listing).await
 }
 
 /// `GET /webhooks/{id}`: returns a webhook subscription.
 ///
 /// # Errors
-/// Not found; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.find_stored::<Subscription>(context, id).await?).await
+/// Not found, invalid parameters; see [`Error`].
+pub async fn get(
+    services: &Services,
+    context: &RequestContext,
+    id: WebhookId,
+    params: Params,
+) -> Result<Reply, Error> {
+    let subscription = async { services.find_stored::<Subscription>(context, id).await };
+    expand::one(services, context, params, subscription).await
 }
 
 /// `POST /webhooks`: creates a subscription. The response includes the secret.

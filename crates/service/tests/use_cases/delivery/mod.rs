@@ -21,6 +21,7 @@ use candor_domain::attempt_failure::FailureReason;
 use candor_domain::audit::{Actor, AuditEntry, Origin, Target as AuditTarget};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{OrganizationId, WebhookId};
+use candor_domain::params::Params;
 use candor_domain::receiver_url::{ReceiverUrl, Verdict};
 use candor_domain::secret::Secret;
 use candor_domain::time::Timestamp;
@@ -211,7 +212,7 @@ impl DeliveryTest {
     }
 
     pub(super) async fn subscription(&self, id: WebhookId) -> Value {
-        json_of(&webhooks::get(&self.world.services, &self.world.admin(), id).await.unwrap())
+        json_of(&webhooks::get(&self.world.services, &self.world.admin(), id, Params::new(vec![])).await.unwrap())
     }
 
     /// Reads the subscription from the store.

@@ -19,6 +19,7 @@ pub(in crate::client) const OPERATIONS: &[&str] = &[
     "assignments.get",
     "assignments.cancel",
     "assignments.submit_feedback",
+    "attention.get",
     "attributes.list",
     "attributes.create",
     "attributes.get",
@@ -162,6 +163,7 @@ pub(in crate::client) async fn call(client: &Candor, step: &Step) -> Result<Valu
     match group {
         "api_keys" => api_keys(client, step).await,
         "assignments" => assignments(client, step).await,
+        "attention" => attention(client, step).await,
         "attributes" => attributes(client, step).await,
         "audit_log" => audit_log(client, step).await,
         "connectors" => connectors(client, step).await,
@@ -214,6 +216,14 @@ async fn assignments(client: &Candor, step: &Step) -> Result<Value, Error> {
         "cancel" => response(resource.cancel(step.path(0))).await,
         "submit_feedback" => response(resource.submit_feedback(step.path(0), step.body())).await,
         other => panic!("assignments has no operation {other}"),
+    }
+}
+
+async fn attention(client: &Candor, step: &Step) -> Result<Value, Error> {
+    let resource = client.attention();
+    match step.name() {
+        "get" => response(resource.get()).await,
+        other => panic!("attention has no operation {other}"),
     }
 }
 
@@ -573,7 +583,7 @@ async fn webhooks(client: &Candor, step: &Step) -> Result<Value, Error> {
     match step.name() {
         "list" => first_page(resource.list(step.query::<Option<types::ListWebhooksQuery>>())).await,
         "create" => response(resource.create(step.body())).await,
-        "get" => response(resource.get(step.path(0))).await,
+        "get" => response(resource.get(step.path(0), step.query::<Option<types::GetWebhookQuery>>())).await,
         "update" => response(resource.update(step.path(0), step.body())).await,
         "delete" => response(resource.delete(step.path(0))).await,
         "list_deliveries" => {
