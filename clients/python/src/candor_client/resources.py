@@ -1035,6 +1035,76 @@ class AsyncAssignments:
         return response
 
 
+class Attention:
+    """Operations below `/attention`."""
+
+    def __init__(self, core: Core) -> None:
+        self._core = core
+
+    def get(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.Attention:
+        """Get what waits for you.
+
+        Returns the resources that wait for the caller, the most urgent first, at most 20 of each kind:
+        failing subscriptions and connectors, keys that expire, reviews, overdue assignments, and
+        objectives without a check-in of the last 14 days. A key that acts for a person also gets what
+        waits for that person. `kinds` has the kinds whose resources the key may read.
+
+        Needs any valid API key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/attention",
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        response: types.Attention = self._core.send(spec)
+        return response
+
+
+class AsyncAttention:
+    """Operations below `/attention`."""
+
+    def __init__(self, core: AsyncCore) -> None:
+        self._core = core
+
+    async def get(
+        self,
+        *,
+        timeout: float | None = None,
+        max_retries: int | None = None,
+        max_wait: float | None = None,
+        extra_headers: Mapping[str, str] | None = None,
+    ) -> types.Attention:
+        """Get what waits for you.
+
+        Returns the resources that wait for the caller, the most urgent first, at most 20 of each kind:
+        failing subscriptions and connectors, keys that expire, reviews, overdue assignments, and
+        objectives without a check-in of the last 14 days. A key that acts for a person also gets what
+        waits for that person. `kinds` has the kinds whose resources the key may read.
+
+        Needs any valid API key. Counts as `read`.
+        """
+        spec = Spec(
+            "GET",
+            "/attention",
+            timeout=timeout,
+            max_retries=max_retries,
+            max_wait=max_wait,
+            headers=extra_headers,
+        )
+        response: types.Attention = await self._core.send(spec)
+        return response
+
+
 class Attributes:
     """Operations below `/attributes`."""
 
@@ -6279,7 +6349,7 @@ class Events:
         self,
         *,
         filter: types.ListEventsFilter | Unset = UNSET,
-        since: str | Literal["now"] | Unset = UNSET,
+        since: str | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
@@ -6298,8 +6368,8 @@ class Events:
         Args:
             filter: Conditions that every entry matches.
             since: Start at the first event at or after this time, at most 30 days ago. `now` starts
-                after all existing events. The response has the cursor for the next request. Cannot be
-                combined with `cursor`.
+                after all existing events, `newest` at the newest `limit` events. The response has the
+                cursor for the next request. Cannot be combined with `cursor`.
             limit: Maximum number of entries on a page, 1 to 100. Default: 50.
             cursor: Start of the page: the `next_cursor` of the previous page, from a request with
                 the same sort and filters.
@@ -6361,7 +6431,7 @@ class AsyncEvents:
         self,
         *,
         filter: types.ListEventsFilter | Unset = UNSET,
-        since: str | Literal["now"] | Unset = UNSET,
+        since: str | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
         timeout: float | None = None,
@@ -6380,8 +6450,8 @@ class AsyncEvents:
         Args:
             filter: Conditions that every entry matches.
             since: Start at the first event at or after this time, at most 30 days ago. `now` starts
-                after all existing events. The response has the cursor for the next request. Cannot be
-                combined with `cursor`.
+                after all existing events, `newest` at the newest `limit` events. The response has the
+                cursor for the next request. Cannot be combined with `cursor`.
             limit: Maximum number of entries on a page, 1 to 100. Default: 50.
             cursor: Start of the page: the `next_cursor` of the previous page, from a request with
                 the same sort and filters.
@@ -11798,6 +11868,7 @@ class Webhooks:
         sort: types.WebhookSort | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
+        expand: types.WebhookExpand | Sequence[types.WebhookExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
@@ -11817,6 +11888,8 @@ class Webhooks:
             limit: Maximum number of entries on a page, 1 to 100. Default: 50.
             cursor: Start of the page: the `next_cursor` of the previous page, from a request with
                 the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -11826,6 +11899,7 @@ class Webhooks:
                 sort=sort,
                 limit=limit,
                 cursor=cursor,
+                expand=expand,
             ),
             timeout=timeout,
             max_retries=max_retries,
@@ -11905,6 +11979,7 @@ class Webhooks:
         id: str,
         /,
         *,
+        expand: types.WebhookExpand | Sequence[types.WebhookExpand] | Unset = UNSET,
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
@@ -11917,10 +11992,17 @@ class Webhooks:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
             f"/webhooks/{segment(id)}",
+            query=given(
+                expand=expand,
+            ),
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
@@ -12286,6 +12368,7 @@ class AsyncWebhooks:
         sort: types.WebhookSort | Unset = UNSET,
         limit: int | Unset = UNSET,
         cursor: str | Unset = UNSET,
+        expand: types.WebhookExpand | Sequence[types.WebhookExpand] | Unset = UNSET,
         timeout: float | None = None,
         max_retries: int | None = None,
         max_wait: float | None = None,
@@ -12305,6 +12388,8 @@ class AsyncWebhooks:
             limit: Maximum number of entries on a page, 1 to 100. Default: 50.
             cursor: Start of the page: the `next_cursor` of the previous page, from a request with
                 the same sort and filters.
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
@@ -12314,6 +12399,7 @@ class AsyncWebhooks:
                 sort=sort,
                 limit=limit,
                 cursor=cursor,
+                expand=expand,
             ),
             timeout=timeout,
             max_retries=max_retries,
@@ -12393,6 +12479,7 @@ class AsyncWebhooks:
         id: str,
         /,
         *,
+        expand: types.WebhookExpand | Sequence[types.WebhookExpand] | Unset = UNSET,
         if_none_match: str | None = None,
         timeout: float | None = None,
         max_retries: int | None = None,
@@ -12405,10 +12492,17 @@ class AsyncWebhooks:
 
         Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is
         an org admin. Counts as `read`.
+
+        Args:
+            expand: Related resources to include in the response, one level deep. The key needs the
+                read scope of each. Separate several by commas or repeat the parameter.
         """
         spec = Spec(
             "GET",
             f"/webhooks/{segment(id)}",
+            query=given(
+                expand=expand,
+            ),
             if_none_match=if_none_match,
             timeout=timeout,
             max_retries=max_retries,
@@ -12768,6 +12862,7 @@ class Resources:
         self._core = core
         self.api_keys = ApiKeys(core)
         self.assignments = Assignments(core)
+        self.attention = Attention(core)
         self.attributes = Attributes(core)
         self.audit_log = AuditLog(core)
         self.connectors = Connectors(core)
@@ -12880,6 +12975,7 @@ class AsyncResources:
         self._core = core
         self.api_keys = AsyncApiKeys(core)
         self.assignments = AsyncAssignments(core)
+        self.attention = AsyncAttention(core)
         self.attributes = AsyncAttributes(core)
         self.audit_log = AsyncAuditLog(core)
         self.connectors = AsyncConnectors(core)

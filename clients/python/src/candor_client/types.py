@@ -528,6 +528,34 @@ AssignmentStatusFilter: TypeAlias = Literal[
 """Filter of assignments by status."""
 
 
+class Attention(TypedDict):
+    """Everything that waits for a caller, the most urgent first."""
+
+    data: list[Matter]
+    """The matters, in the order of `kinds`."""
+
+    kinds: list[KindCount]
+    """Each kind that the key may see, also those without a matter."""
+
+
+AttentionKind: TypeAlias = Literal[
+    "webhook_inactive",
+    "webhook_failing",
+    "connector_paused",
+    "connector_failing",
+    "api_key_expiring",
+    "objective_returned",
+    "summary_returned",
+    "feedback_requested",
+    "summary_shared",
+    "objective_in_review",
+    "summary_in_review",
+    "assignment_overdue",
+    "objective_quiet",
+]
+"""Reason why a resource waits."""
+
+
 class Attribute(TypedDict):
     """A tag of observations."""
 
@@ -3111,6 +3139,19 @@ KeyResultMetric: TypeAlias = Literal[
 """Kind of values that a key result measures."""
 
 
+class KindCount(TypedDict):
+    """Number of matters of one kind."""
+
+    kind: AttentionKind | str
+    """AttentionKind of the matters."""
+
+    count: int
+    """Number of matters of this kind in `data`: at most 20."""
+
+    has_more: bool
+    """`true` if there may be more of them."""
+
+
 class LegalHold(TypedDict):
     """A legal hold, as the API shows it."""
 
@@ -3258,6 +3299,39 @@ ManagerObjectiveScope: TypeAlias = Literal[
 """Scopes of the objectives under these paths."""
 
 
+class Matter(TypedDict):
+    """A resource that waits for a person."""
+
+    kind: AttentionKind | str
+    """Reason why the resource waits."""
+
+    id: str
+    """Id of the resource."""
+
+    path: str
+    """Path of the resource below `/v1`, for example `/manager-objectives/obj_01KJPWD6M1B7H3XQ5T0C9R2EVA`."""
+
+    title: str
+    """Title of the resource: the URL of a subscription, the name of a key or of an HR system."""
+
+    employee_id: str | None
+    """Person that the resource is about, or the owner of an objective. Null for other resources."""
+
+    employee_name: str | None
+    """First and last name of this person. Null without a person, and without `employees:read`."""
+
+    at: str | None
+    """Time of the delivery, sync, pause, submission, share or check-in, or the time at which a key
+    expires. Null if there was none.
+    """
+
+    due_date: str | None
+    """Due date of an assignment. Null if there is none, and for other resources."""
+
+    reason: str | None
+    """Reason with which a resource was sent back. Null for other kinds."""
+
+
 class Me(TypedDict):
     """The key of a request and its access."""
 
@@ -3288,6 +3362,15 @@ class Me(TypedDict):
     """Person the key acts for. The key sees only what this person may see. Null for a key of the
     organization.
     """
+
+    employee_name: str | None
+    """First and last name of this person. Null without a person, and without `employees:read`."""
+
+    manager_id: str | None
+    """Manager of this person. Null if there is none, and without `employees:read`."""
+
+    manager_name: str | None
+    """First and last name of the manager. Null without a manager."""
 
     connector_id: str | None
     """Connector of the identity provider that uses the key. Null for all keys without the scope `scim`."""
@@ -3947,6 +4030,9 @@ class Observation(TypedDict):
     attributes: NotRequired[list[Attribute]]
     """The attributes. Present with `expand=attributes`."""
 
+    author: NotRequired[Employee | None]
+    """The author. Null if unknown. Present with `expand=author`."""
+
     employee: NotRequired[Employee | None]
     """The person. Present with `expand=employee`."""
 
@@ -4069,6 +4155,7 @@ ObservationEventType: TypeAlias = Literal[
 ObservationExpand: TypeAlias = Literal[
     "employee",
     "attributes",
+    "author",
 ]
 """Related resources that an observation can include."""
 
@@ -5421,6 +5508,11 @@ class Webhook(TypedDict):
     updated_at: str
     """Time of the last change. Deliveries do not count as changes."""
 
+    stats: NotRequired[DeliveryStats | None]
+    """Statistics of the delivery attempts of the last 24 hours. Null if there are too many attempts to
+    count them within seconds. Present with `expand=stats`.
+    """
+
 
 class WebhookCreate(TypedDict):
 
@@ -5509,6 +5601,12 @@ WebhookEventType: TypeAlias = Literal[
     "webhook.failing",
 ]
 """Event types that have this data."""
+
+
+WebhookExpand: TypeAlias = Literal[
+    "stats",
+]
+"""Values that a subscription can include."""
 
 
 class WebhookFilter(TypedDict):
@@ -6452,9 +6550,10 @@ class ListEventsQuery(TypedDict):
     filter: NotRequired[ListEventsFilter]
     """Conditions that every entry matches."""
 
-    since: NotRequired[str | Literal["now"]]
+    since: NotRequired[str]
     """Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing
-    events. The response has the cursor for the next request. Cannot be combined with `cursor`.
+    events, `newest` at the newest `limit` events. The response has the cursor for the next request.
+    Cannot be combined with `cursor`.
     """
 
     limit: NotRequired[int]
@@ -7037,6 +7136,20 @@ class ListWebhooksQuery(TypedDict):
     cursor: NotRequired[str]
     """Start of the page: the `next_cursor` of the previous page, from a request with the same sort and
     filters.
+    """
+
+    expand: NotRequired[WebhookExpand | Sequence[WebhookExpand]]
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
+    """
+
+
+class GetWebhookQuery(TypedDict):
+    """Query of the operation `GetWebhook`."""
+
+    expand: NotRequired[WebhookExpand | Sequence[WebhookExpand]]
+    """Related resources to include in the response, one level deep. The key needs the read scope of each.
+    Separate several by commas or repeat the parameter.
     """
 
 

@@ -230,6 +230,35 @@ export class Assignments {
     );
 }
 
+/** Operations below `/attention`. */
+export class Attention {
+  protected readonly core: Core;
+
+  constructor(core: Core) {
+    this.core = core;
+  }
+
+  /**
+   * Get what waits for you.
+   *
+   * Returns the resources that wait for the caller, the most urgent first, at most 20 of each kind: failing
+   * subscriptions and connectors, keys that expire, reviews, overdue assignments, and objectives without a
+   * check-in of the last 14 days. A key that acts for a person also gets what waits for that person. `kinds`
+   * has the kinds whose resources the key may read.
+   *
+   * Needs any valid API key. Counts as `read`.
+   */
+  readonly get = (options?: RequestOptions): ResponsePromise<types.Attention> =>
+    new ResponsePromise(
+      this.core,
+      {
+        method: "GET",
+        path: "/attention",
+      },
+      options,
+    );
+}
+
 /** Operations below `/attributes`. */
 export class Attributes {
   protected readonly core: Core;
@@ -2816,7 +2845,7 @@ export class Webhooks {
       {
         method: "GET",
         path: "/webhooks",
-        query: pick(options, "filter", "sort", "limit", "cursor"),
+        query: pick(options, "filter", "sort", "limit", "cursor", "expand"),
       },
       options,
     );
@@ -2850,12 +2879,13 @@ export class Webhooks {
    * Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
    * admin. Counts as `read`.
    */
-  readonly get = (id: string, options?: RequestOptions): ResponsePromise<types.Webhook> =>
+  readonly get = (id: string, options?: RequestOptions & types.GetWebhookQuery): ResponsePromise<types.Webhook> =>
     new ResponsePromise(
       this.core,
       {
         method: "GET",
         path: `/webhooks/${encodeURIComponent(id)}`,
+        query: pick(options, "expand"),
       },
       options,
     );
@@ -3019,6 +3049,7 @@ export class Resources {
   protected readonly core: Core;
   readonly apiKeys: ApiKeys;
   readonly assignments: Assignments;
+  readonly attention: Attention;
   readonly attributes: Attributes;
   readonly auditLog: AuditLog;
   readonly connectors: Connectors;
@@ -3048,6 +3079,7 @@ export class Resources {
     this.core = core;
     this.apiKeys = new ApiKeys(core);
     this.assignments = new Assignments(core);
+    this.attention = new Attention(core);
     this.attributes = new Attributes(core);
     this.auditLog = new AuditLog(core);
     this.connectors = new Connectors(core);

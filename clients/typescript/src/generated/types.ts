@@ -409,6 +409,30 @@ export type AssignmentStatusFilter =
   | "canceled"
   | "all";
 
+/** Everything that waits for a caller, the most urgent first. */
+export interface Attention {
+  /** The matters, in the order of `kinds`. */
+  data: Array<Matter>;
+  /** Each kind that the key may see, also those without a matter. */
+  kinds: Array<KindCount>;
+}
+
+/** Reason why a resource waits. */
+export type AttentionKind =
+  | "webhook_inactive"
+  | "webhook_failing"
+  | "connector_paused"
+  | "connector_failing"
+  | "api_key_expiring"
+  | "objective_returned"
+  | "summary_returned"
+  | "feedback_requested"
+  | "summary_shared"
+  | "objective_in_review"
+  | "summary_in_review"
+  | "assignment_overdue"
+  | "objective_quiet";
+
 /** A tag of observations. */
 export interface Attribute {
   /** Id of the attribute, with the prefix `attr_`. */
@@ -2495,6 +2519,16 @@ export type KeyResultMetric =
   | "percent"
   | "boolean";
 
+/** Number of matters of one kind. */
+export interface KindCount {
+  /** AttentionKind of the matters. */
+  kind: Open<AttentionKind>;
+  /** Number of matters of this kind in `data`: at most 20. */
+  count: number;
+  /** `true` if there may be more of them. */
+  has_more: boolean;
+}
+
 /** A legal hold, as the API shows it. */
 export interface LegalHold {
   /** Id of the person, with the prefix `emp_`. */
@@ -2619,6 +2653,31 @@ export type ManagerObjectiveScope =
   | "manager"
   | "org";
 
+/** A resource that waits for a person. */
+export interface Matter {
+  /** Reason why the resource waits. */
+  kind: Open<AttentionKind>;
+  /** Id of the resource. */
+  id: string;
+  /** Path of the resource below `/v1`, for example `/manager-objectives/obj_01KJPWD6M1B7H3XQ5T0C9R2EVA`. */
+  path: string;
+  /** Title of the resource: the URL of a subscription, the name of a key or of an HR system. */
+  title: string;
+  /** Person that the resource is about, or the owner of an objective. Null for other resources. */
+  employee_id: string | null;
+  /** First and last name of this person. Null without a person, and without `employees:read`. */
+  employee_name: string | null;
+  /**
+   * Time of the delivery, sync, pause, submission, share or check-in, or the time at which a key expires.
+   * Null if there was none.
+   */
+  at: string | null;
+  /** Due date of an assignment. Null if there is none, and for other resources. */
+  due_date: string | null;
+  /** Reason with which a resource was sent back. Null for other kinds. */
+  reason: string | null;
+}
+
 /** The key of a request and its access. */
 export interface Me {
   /**
@@ -2642,6 +2701,12 @@ export interface Me {
    * Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
    */
   employee_id: string | null;
+  /** First and last name of this person. Null without a person, and without `employees:read`. */
+  employee_name: string | null;
+  /** Manager of this person. Null if there is none, and without `employees:read`. */
+  manager_id: string | null;
+  /** First and last name of the manager. Null without a manager. */
+  manager_name: string | null;
   /** Connector of the identity provider that uses the key. Null for all keys without the scope `scim`. */
   connector_id: string | null;
   /** Identity provider of the bearer token of this request. Null for an API key. */
@@ -3157,6 +3222,8 @@ export interface Observation {
   external_id: string | null;
   /** The attributes. Present with `expand=attributes`. */
   attributes?: Array<Attribute> | undefined;
+  /** The author. Null if unknown. Present with `expand=author`. */
+  author?: Employee | null | undefined;
   /** The person. Present with `expand=employee`. */
   employee?: Employee | null | undefined;
 }
@@ -3256,7 +3323,8 @@ export type ObservationEventType =
 /** Related resources that an observation can include. */
 export type ObservationExpand =
   | "employee"
-  | "attributes";
+  | "attributes"
+  | "author";
 
 /** Members by which observations are counted. */
 export type ObservationGroup =
@@ -4325,6 +4393,11 @@ export interface Webhook {
   created_at: string;
   /** Time of the last change. Deliveries do not count as changes. */
   updated_at: string;
+  /**
+   * Statistics of the delivery attempts of the last 24 hours. Null if there are too many attempts to count
+   * them within seconds. Present with `expand=stats`.
+   */
+  stats?: DeliveryStats | null | undefined;
 }
 
 export interface WebhookCreate {
@@ -4402,6 +4475,10 @@ export interface WebhookEvent {
 export type WebhookEventType =
   | "webhook.disabled"
   | "webhook.failing";
+
+/** Values that a subscription can include. */
+export type WebhookExpand =
+  | "stats";
 
 export interface WebhookFilter {
   /** Ids of the people that events may be about. Null for no condition. */
@@ -5168,9 +5245,10 @@ export interface ListEventsQuery {
   filter?: ListEventsFilter | undefined;
   /**
    * Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing
-   * events. The response has the cursor for the next request. Cannot be combined with `cursor`.
+   * events, `newest` at the newest `limit` events. The response has the cursor for the next request. Cannot
+   * be combined with `cursor`.
    */
-  since?: string | "now" | undefined;
+  since?: string | undefined;
   /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
   /**
@@ -5655,6 +5733,20 @@ export interface ListWebhooksQuery {
    * Start of the page: the `next_cursor` of the previous page, from a request with the same sort and filters.
    */
   cursor?: string | undefined;
+  /**
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
+   */
+  expand?: WebhookExpand | readonly WebhookExpand[] | undefined;
+}
+
+/** Query of the operation `GetWebhook`. */
+export interface GetWebhookQuery {
+  /**
+   * Related resources to include in the response, one level deep. The key needs the read scope of each.
+   * Separate several by commas or repeat the parameter.
+   */
+  expand?: WebhookExpand | readonly WebhookExpand[] | undefined;
 }
 
 /** Filters of the operation `ListDeliveries`. */

@@ -202,6 +202,12 @@ pub struct Me {
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the
     /// organization.
     pub employee_id: Option<String>,
+    /// First and last name of this person. Null without a person, and without `employees:read`.
+    pub employee_name: Option<String>,
+    /// Manager of this person. Null if there is none, and without `employees:read`.
+    pub manager_id: Option<String>,
+    /// First and last name of the manager. Null without a manager.
+    pub manager_name: Option<String>,
     /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
     pub connector_id: Option<String>,
     /// Identity provider of the bearer token of this request. Null for an API key.

@@ -152,6 +152,27 @@ impl Assignments {
     }
 }
 
+/// Operations with paths that begin with `/attention`.
+#[derive(Clone, Debug)]
+pub struct Attention {
+    pub(crate) core: Arc<Core>,
+}
+
+impl Attention {
+    /// Get what waits for you.
+    ///
+    /// Returns the resources that wait for the caller, the most urgent first, at most 20 of each kind:
+    /// failing subscriptions and connectors, keys that expire, reviews, overdue assignments, and objectives
+    /// without a check-in of the last 14 days. A key that acts for a person also gets what waits for that
+    /// person. `kinds` has the kinds whose resources the key may read.
+    ///
+    /// Needs any valid API key. Counts as `read`.
+    pub fn get(&self) -> Call<types::Attention> {
+        let spec = Spec::new(Method::GET, "/attention");
+        Call::new(&self.core, spec)
+    }
+}
+
 /// Operations with paths that begin with `/attributes`.
 #[derive(Clone, Debug)]
 pub struct Attributes {
@@ -1868,8 +1889,8 @@ impl Webhooks {
     ///
     /// Needs the scope `webhooks:read`. Keys that act for a person are refused, unless that person is an org
     /// admin. Counts as `read`.
-    pub fn get(&self, id: &str) -> Call<types::Webhook> {
-        let spec = Spec::new(Method::GET, format!("/webhooks/{}", segment(id)));
+    pub fn get(&self, id: &str, query: impl Into<Option<types::GetWebhookQuery>>) -> Call<types::Webhook> {
+        let spec = Spec::new(Method::GET, format!("/webhooks/{}", segment(id))).query(&query.into(), &[]);
         Call::new(&self.core, spec)
     }
 
@@ -1991,6 +2012,12 @@ impl crate::Candor {
     #[must_use]
     pub fn assignments(&self) -> Assignments {
         Assignments { core: Arc::clone(&self.core) }
+    }
+
+    /// Returns the operations with paths that begin with `/attention`.
+    #[must_use]
+    pub fn attention(&self) -> Attention {
+        Attention { core: Arc::clone(&self.core) }
     }
 
     /// Returns the operations with paths that begin with `/attributes`.

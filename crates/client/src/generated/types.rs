@@ -652,6 +652,35 @@ words! {
     }
 }
 
+/// Everything that waits for a caller, the most urgent first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Attention {
+    /// The matters, in the order of `kinds`.
+    pub data: Vec<Matter>,
+    /// Each kind that the key may see, also those without a matter.
+    pub kinds: Vec<KindCount>,
+}
+
+words! {
+    /// Reason why a resource waits.
+    AttentionKind {
+        WebhookInactive = "webhook_inactive",
+        WebhookFailing = "webhook_failing",
+        ConnectorPaused = "connector_paused",
+        ConnectorFailing = "connector_failing",
+        ApiKeyExpiring = "api_key_expiring",
+        ObjectiveReturned = "objective_returned",
+        SummaryReturned = "summary_returned",
+        FeedbackRequested = "feedback_requested",
+        SummaryShared = "summary_shared",
+        ObjectiveInReview = "objective_in_review",
+        SummaryInReview = "summary_in_review",
+        AssignmentOverdue = "assignment_overdue",
+        ObjectiveQuiet = "objective_quiet",
+    }
+}
+
 /// A tag of observations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -4249,6 +4278,18 @@ words! {
     }
 }
 
+/// Number of matters of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct KindCount {
+    /// AttentionKind of the matters.
+    pub kind: AttentionKind,
+    /// Number of matters of this kind in `data`: at most 20.
+    pub count: i64,
+    /// `true` if there may be more of them.
+    pub has_more: bool,
+}
+
 /// A legal hold, as the API shows it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
@@ -4551,6 +4592,31 @@ words! {
         Manager = "manager",
         Org = "org",
     }
+}
+
+/// A resource that waits for a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Matter {
+    /// Reason why the resource waits.
+    pub kind: AttentionKind,
+    /// Id of the resource.
+    pub id: String,
+    /// Path of the resource below `/v1`, for example `/manager-objectives/obj_01KJPWD6M1B7H3XQ5T0C9R2EVA`.
+    pub path: String,
+    /// Title of the resource: the URL of a subscription, the name of a key or of an HR system.
+    pub title: String,
+    /// Person that the resource is about, or the owner of an objective. Null for other resources.
+    pub employee_id: Option<String>,
+    /// First and last name of this person. Null without a person, and without `employees:read`.
+    pub employee_name: Option<String>,
+    /// Time of the delivery, sync, pause, submission, share or check-in, or the time at which a key expires.
+    /// Null if there was none.
+    pub at: Option<String>,
+    /// Due date of an assignment. Null if there is none, and for other resources.
+    pub due_date: Option<String>,
+    /// Reason with which a resource was sent back. Null for other kinds.
+    pub reason: Option<String>,
 }
 
 /// A message of a conversation. Immutable.
@@ -5405,6 +5471,9 @@ pub struct Observation {
     /// The attributes. Present with `expand=attributes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attributes: Option<Vec<Attribute>>,
+    /// The author. Null if unknown. Present with `expand=author`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub author: Option<Employee>,
     /// The person. Present with `expand=employee`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub employee: Option<Employee>,
@@ -5631,6 +5700,7 @@ words! {
     ObservationExpand {
         Employee = "employee",
         Attributes = "attributes",
+        Author = "author",
     }
 }
 
@@ -7561,6 +7631,10 @@ pub struct Webhook {
     pub created_at: String,
     /// Time of the last change. Deliveries do not count as changes.
     pub updated_at: String,
+    /// Statistics of the delivery attempts of the last 24 hours. Null if there are too many attempts to count
+    /// them within seconds. Present with `expand=stats`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stats: Option<DeliveryStats>,
 }
 
 /// Type `WebhookCreate` as requests send it.
@@ -7780,6 +7854,13 @@ words! {
     WebhookEventType {
         WebhookDisabled = "webhook.disabled",
         WebhookFailing = "webhook.failing",
+    }
+}
+
+words! {
+    /// Values that a subscription can include.
+    WebhookExpand {
+        Stats = "stats",
     }
 }
 
@@ -10267,7 +10348,8 @@ pub struct ListEventsQuery {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<ListEventsFilter>,
     /// Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing
-    /// events. The response has the cursor for the next request. Cannot be combined with `cursor`.
+    /// events, `newest` at the newest `limit` events. The response has the cursor for the next request.
+    /// Cannot be combined with `cursor`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<String>,
     /// Maximum number of entries on a page, 1 to 100. Default: 50.
@@ -11990,13 +12072,17 @@ pub struct ListWebhooksQuery {
     /// filters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cursor: Option<String>,
+    /// Related resources to include in the response, one level deep. The key needs the read scope of each.
+    /// Separate several by commas or repeat the parameter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expand: Option<Vec<WebhookExpand>>,
 }
 
 impl ListWebhooksQuery {
     /// Creates an empty value.
     #[must_use]
     pub fn new() -> Self {
-        Self { filter: None, sort: None, limit: None, cursor: None }
+        Self { filter: None, sort: None, limit: None, cursor: None, expand: None }
     }
 
     /// Sets `filter`: conditions that every entry matches.
@@ -12025,6 +12111,38 @@ impl ListWebhooksQuery {
     #[must_use]
     pub fn cursor(mut self, value: impl Into<String>) -> Self {
         self.cursor = Some(value.into());
+        self
+    }
+
+    /// Sets `expand`: related resources to include in the response, one level deep.
+    #[must_use]
+    pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<WebhookExpand>>) -> Self {
+        self.expand = Some(value.into_iter().map(Into::into).collect());
+        self
+    }
+}
+
+/// Query of the operation `GetWebhook`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct GetWebhookQuery {
+    /// Related resources to include in the response, one level deep. The key needs the read scope of each.
+    /// Separate several by commas or repeat the parameter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expand: Option<Vec<WebhookExpand>>,
+}
+
+impl GetWebhookQuery {
+    /// Creates an empty value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { expand: None }
+    }
+
+    /// Sets `expand`: related resources to include in the response, one level deep.
+    #[must_use]
+    pub fn expand(mut self, value: impl IntoIterator<Item = impl Into<WebhookExpand>>) -> Self {
+        self.expand = Some(value.into_iter().map(Into::into).collect());
         self
     }
 }

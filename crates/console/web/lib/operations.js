@@ -11,6 +11,7 @@ export const OPERATIONS = {
   "GET api-keys/{}": ["apiKeys", "get", false, "get"],
   "GET assignments": ["assignments", "list", true, "list"],
   "GET assignments/{}": ["assignments", "get", false, "get"],
+  "GET attention": ["attention", "get", false, "get"],
   "GET attributes": ["attributes", "list", true, "list"],
   "GET attributes/{}": ["attributes", "get", false, "get"],
   "GET audit-log": ["auditLog", "list", true, "list"],
