@@ -360,4 +360,4 @@ impl ApiKey {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -9,6 +9,8 @@ enum Key {
     None,
     /// Any valid key, whatever its scopes are.
     Any,
+    /// Any valid key but that of a connector, whatever its scopes are.
+    AnyReader,
     /// A key with the read scope of each type of resource that the request names. The use case checks these
     /// scopes.
     ReadsTypes,
@@ -45,6 +47,8 @@ impl Access {
     pub const PUBLIC: Self = Self::new(Key::None, None);
     /// Every valid key, whatever its scopes are.
     pub const ANY_KEY: Self = Self::new(Key::Any, None);
+    /// Every valid key but those of connectors, whatever its scopes are. The response has what the key may read.
+    pub const ANY_READER: Self = Self::new(Key::AnyReader, None);
     /// Keys with the read scope of each type of resource that the request names. The use case checks the scopes.
     pub const READS_TYPES: Self = Self::new(Key::ReadsTypes, None);
 
@@ -127,7 +131,7 @@ impl Access {
     #[must_use]
     pub const fn required_scope(&self) -> Option<Permission> {
         match self.key {
-            Key::None | Key::Any | Key::ReadsTypes => None,
+            Key::None | Key::Any | Key::AnyReader | Key::ReadsTypes => None,
             Key::Scope(scope) => Some(scope),
             Key::Connector => Some(Permission::Scim),
         }
@@ -194,9 +198,13 @@ impl Access {
     /// [`PermissionError::ActsForPerson`].
     pub fn admit(&self, caller: &Caller) -> Result<(), PermissionError> {
         match (self.key, caller.connector) {
-            (Key::Scope(_) | Key::ReadsTypes, Some(_)) => return Err(PermissionError::ConnectorKey),
+            (Key::Scope(_) | Key::AnyReader | Key::ReadsTypes, Some(_)) => {
+                return Err(PermissionError::ConnectorKey);
+            }
             (Key::Connector, None) => return Err(PermissionError::NoConnectorKey),
-            (Key::None | Key::Any, _) | (Key::Connector, Some(_)) | (Key::Scope(_) | Key::ReadsTypes, None) => {}
+            (Key::None | Key::Any, _)
+            | (Key::Connector, Some(_))
+            | (Key::Scope(_) | Key::AnyReader | Key::ReadsTypes, None) => {}
         }
         match self.environment {
             Some(Environment::Live) => caller.require_live()?,
@@ -298,6 +306,7 @@ mod tests {
             (Access::SCIM, Ok(()), Err(PermissionError::NoConnectorKey)),
             (Access::ANY_KEY, Ok(()), Ok(())),
             (Access::PUBLIC, Ok(()), Ok(())),
+            (Access::ANY_READER, connector_refusal, Ok(())),
             (Access::READS_TYPES, connector_refusal, Ok(())),
             (Access::scope(SCOPE), connector_refusal, Ok(())),
             (Access::settings_admin(SCOPE).live_only(), connector_refusal, Err(PermissionError::TestKey)),
@@ -310,7 +319,7 @@ mod tests {
     #[test]
     fn access_without_a_scope_admits_every_key() {
         let weakest = key(Permissions::NONE, Environment::Test, true);
-        for access in [Access::PUBLIC, Access::ANY_KEY, Access::READS_TYPES] {
+        for access in [Access::PUBLIC, Access::ANY_KEY, Access::ANY_READER, Access::READS_TYPES] {
             assert_eq!(access.admit(&weakest), Ok(()), "{access:?}");
         }
         assert!(Access::PUBLIC.is_public() && !Access::ANY_KEY.is_public());

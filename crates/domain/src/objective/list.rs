@@ -166,6 +166,13 @@ impl Filter {
         Self { updated_at, ..Self::with_statuses(family, &[Status::Archived]) }
     }
 
+    /// Creates the filter of all objectives of both families with these statuses.
+    #[must_use]
+    pub fn of_everyone(statuses: &[Status]) -> Self {
+        let scopes = Family::ALL.iter().flat_map(|family| family.scopes()).copied().collect();
+        Self { scopes, ..Self::with_statuses(Family::Employees, statuses) }
+    }
+
     fn with_statuses(family: Family, statuses: &[Status]) -> Self {
         Self {
             scopes: family.scopes().to_vec(),

@@ -44,6 +44,8 @@ pub enum Expand {
     Employee,
     /// The attributes of the observation.
     Attributes,
+    /// The author of the observation.
+    Author,
 }
 
 string_enum!(Expand, "ObservationExpand");

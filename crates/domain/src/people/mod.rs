@@ -158,6 +158,12 @@ impl Resource for Employee {
 }
 
 impl Employee {
+    /// Returns the first and the last name, for display.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        format!("{} {}", self.first_name, self.last_name)
+    }
+
     /// Returns the key under which the address is stored: the key of the mailbox, or the lower-case text of a
     /// twin.
     #[must_use]

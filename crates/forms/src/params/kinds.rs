@@ -43,7 +43,7 @@ pub enum ValueForm {
     Date,
     /// A datetime with an offset.
     Datetime,
-    /// A datetime with an offset, or `now`.
+    /// A datetime with an offset, `now`, or `newest`.
     Beginning,
 }
 

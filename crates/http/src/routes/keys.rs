@@ -131,8 +131,8 @@ fn example_of_me() -> Value {
     json!({
         "key_id": KEY_ID, "name": "HR sync", "organization_id": ORGANIZATION_ID,
         "organization_name": "Example Inc.", "environment": "live",
-        "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "connector_id": null,
-        "identity_provider_id": null, "session_id": null,
+        "access_level": "standard", "scopes": ["employees:read"], "employee_id": null, "employee_name": null,
+        "manager_id": null, "manager_name": null, "connector_id": null, "identity_provider_id": null, "session_id": null,
         "expires_at": null, "allowed_networks": ["192.0.2.0/24"],
         "quotas": {
             "read": quota(600), "write": quota(100), "webhook_test": quota(10), "csv": quota(6), "export": quota(6),

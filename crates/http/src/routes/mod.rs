@@ -3,6 +3,7 @@
 //! A handler calls one use case. A module also has the enumerations and the events of its resource.
 
 pub(crate) mod assignments;
+pub(crate) mod attention;
 pub(crate) mod attributes;
 pub(crate) mod check_ins;
 pub(crate) mod connectors;
@@ -32,7 +33,7 @@ pub(crate) mod webhooks;
 use crate::contract::route::{Route, RouteGroup};
 
 /// Route groups, in the order of the document's tags.
-pub(crate) const GROUPS: [RouteGroup; 30] = [
+pub(crate) const GROUPS: [RouteGroup; 31] = [
     observations::GROUP,
     objectives::EMPLOYEES,
     objectives::MANAGERS,
@@ -43,6 +44,7 @@ pub(crate) const GROUPS: [RouteGroup; 30] = [
     summaries::GROUP,
     search::GROUP,
     notifications::GROUP,
+    attention::GROUP,
     employees::GROUP,
     legal_holds::GROUP,
     erasures::PEOPLE,

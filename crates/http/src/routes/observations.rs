@@ -100,6 +100,11 @@ pub(crate) const OBSERVATION: Schema = Schema::resource("Observation", || {
     let expandable_fields = vec![
         field("employee", nullable(reference_to("Employee")), "The person. Present with `expand=employee`."),
         field(
+            "author",
+            nullable(reference_to("Employee")),
+            "The author. Null if unknown. Present with `expand=author`.",
+        ),
+        field(
             "attributes",
             array(&reference_to("Attribute")),
             "The attributes. Present with `expand=attributes`.",

@@ -101,8 +101,14 @@ async fn key_of_a_connector_is_for_scim_and_me() {
             let me = world.bare("GET", "/v1/me").key(secret).send().await;
             assert_eq!((me.status, &me.json()["connector_id"]), (200, &json!(connector)), "{}", shared.name);
             assert_eq!(me.json()["quotas"]["scim"]["limit"], json!(3000));
-            for path in ["/v1/employees", "/v1/search?q=calm", "/v1/connectors", "/v1/organization", "/v1/events"]
-            {
+            for path in [
+                "/v1/employees",
+                "/v1/search?q=calm",
+                "/v1/attention",
+                "/v1/connectors",
+                "/v1/organization",
+                "/v1/events",
+            ] {
                 let response = world.bare("GET", path).key(secret).send().await;
                 assert_eq!(response.refusal(), (403, "permission_denied".to_owned()), "{environment} {path}");
             }

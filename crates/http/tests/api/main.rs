@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod assignments;
+mod attention;
 mod authorization;
 mod bearer_tokens;
 mod bound;

@@ -3,7 +3,9 @@
 use candor_domain::access::api_key::{
     ApiKey, Draft, Filter, KeyReferences, KeyRoom, Patch, generate, parse_rotation,
 };
-use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions, QuotaClass, Tenant};
+use candor_domain::access::{
+    AccessLevel, AllowedNetworks, Environment, Permission, Permissions, QuotaClass, Tenant,
+};
 use candor_domain::id::{ConnectorId, EmployeeId, IdentityProviderId, KeyId, OrganizationId};
 use candor_domain::json::Object;
 use candor_domain::params::Params;
@@ -241,6 +243,12 @@ pub struct Me<'a> {
     scopes: Permissions,
     /// Person the key acts for. The key sees only what this person may see. Null for a key of the organization.
     employee_id: Option<EmployeeId>,
+    /// First and last name of this person. Null without a person, and without `employees:read`.
+    employee_name: Option<String>,
+    /// Manager of this person. Null if there is none, and without `employees:read`.
+    manager_id: Option<EmployeeId>,
+    /// First and last name of the manager. Null without a manager.
+    manager_name: Option<String>,
     /// Connector of the identity provider that uses the key. Null for all keys without the scope `scim`.
     connector_id: Option<ConnectorId>,
     /// Identity provider of the bearer token of this request. Null for an API key.
@@ -255,6 +263,15 @@ pub struct Me<'a> {
     quotas: QuotasByClass,
 }
 
+async fn find_person(
+    services: &Services,
+    context: &RequestContext,
+    id: Option<EmployeeId>,
+) -> Result<Option<Employee>, Error> {
+    let Some(id) = id else { return Ok(None) };
+    Ok(services.store.row::<Employee>(context.caller.tenant, id).await?.map(|person| person.value))
+}
+
 /// `GET /me`: describes the key of the request and its access (decision B7).
 ///
 /// # Errors
@@ -262,6 +279,10 @@ pub struct Me<'a> {
 pub async fn me(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
     let caller = &context.caller;
     let organization = organization::load(services, context).await?.value;
+    let may_name = caller.scopes.has(Permission::EmployeesRead);
+    let employee = find_person(services, context, caller.bound_to().filter(|_| may_name)).await?;
+    let manager_id = employee.as_ref().and_then(|person| person.manager_id);
+    let manager = find_person(services, context, manager_id).await?;
     let window_seconds = candor_domain::window::WINDOW_SECONDS;
     let quota = |class| Quota { limit: caller.quotas.for_class(class), window_seconds };
     let body = Me {
@@ -272,7 +293,10 @@ pub async fn me(services: &Services, context: &RequestContext) -> Result<Reply, 
         environment: caller.tenant.environment,
         access_level: caller.level,
         scopes: caller.scopes,
-        employee_id: caller.person.map(|person| person.id),
+        employee_id: caller.bound_to(),
+        employee_name: employee.as_ref().map(Employee::full_name),
+        manager_id,
+        manager_name: manager.as_ref().map(Employee::full_name),
         connector_id: caller.connector,
         identity_provider_id: caller.identity_provider,
         session_id: caller.session,

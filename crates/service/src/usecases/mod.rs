@@ -1,6 +1,7 @@
 //! The use cases, one module for each resource.
 
 pub mod assignments;
+pub mod attention;
 pub mod audit_log;
 pub mod backchannel_logout;
 pub mod bearer;

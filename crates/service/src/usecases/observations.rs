@@ -34,7 +34,9 @@ use crate::context::visible;
 
 /// Resources to inline in the observations of a page.
 pub(crate) struct Included {
-    employees: Inlined<Employee>,
+    people: HashMap<EmployeeId, Employee>,
+    employee: bool,
+    author: bool,
     attributes: Inlined<Attribute>,
 }
 
@@ -44,7 +46,7 @@ impl Expandable for Observation {
 
     fn access(path: Expand) -> Option<Access> {
         match path {
-            Expand::Employee => Some(Access::scope(Permission::EmployeesRead)),
+            Expand::Employee | Expand::Author => Some(Access::scope(Permission::EmployeesRead)),
             Expand::Attributes => None,
         }
     }
@@ -55,17 +57,22 @@ impl Expandable for Observation {
         paths: &[Expand],
         items: &[Self],
     ) -> Result<Included, Error> {
-        let people = items.iter().map(|item| item.employee_id);
+        let (employee, author) = (paths.contains(&Expand::Employee), paths.contains(&Expand::Author));
+        let people = items.iter().flat_map(|item| {
+            let subject = employee.then_some(item.employee_id);
+            subject.into_iter().chain(item.author_id.filter(|_| author))
+        });
         let tags = items.iter().flat_map(|item| item.attribute_ids.iter().copied());
-        let (employees, attributes) = tokio::try_join!(
-            expand::inline_referenced(services, context, paths.contains(&Expand::Employee), people),
+        let (people, attributes) = tokio::try_join!(
+            expand::inline_referenced(services, context, employee || author, people),
             expand::inline_referenced(services, context, paths.contains(&Expand::Attributes), tags),
         )?;
-        Ok(Included { employees, attributes })
+        Ok(Included { people: people.unwrap_or_default(), employee, author, attributes })
     }
 
     fn inline(&self, found: &Included, shown: &mut JsonObjectWriter<'_>) -> Result<(), Error> {
-        shown.member("employee", found.employees.as_ref().map(|all| all.get(&self.employee_id)))?;
+        shown.member("employee", found.employee.then(|| found.people.get(&self.employee_id)))?;
+        shown.member("author", found.author.then(|| self.author_id.and_then(|id| found.people.get(&id))))?;
         let tags = |all| self.attribute_ids.iter().filter_map(|id| HashMap::get(all, id)).collect::<Vec<_>>();
         shown.member("attributes", found.attributes.as_ref().map(tags))
     }

@@ -85,6 +85,7 @@ async fn slow_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> Ve
             &["filter[period_start]"],
         ),
         ("feed", store.feed(tenant, &rare, EVER, &FeedStart::Oldest, 10).await.map(drop), &["filter[event]"]),
+        ("newest", store.feed(tenant, &rare, EVER, &FeedStart::Newest, 10).await.map(drop), &["filter[event]"]),
         (
             "since",
             store.feed(tenant, &FeedFilter::default(), EVER, &FeedStart::Since(make.tick()), 10).await.map(drop),
@@ -127,6 +128,7 @@ async fn quick_lists(CaseContext { store, tenant, make, .. }: &CaseContext) -> V
         ("actor", store.page(tenant, rows::audit::list(&by_actor, of_log, &PAGE)).await.map(drop), &[]),
         ("feed", store.feed(tenant, &all, EVER, &FeedStart::Oldest, 10).await.map(drop), &[]),
         ("now", store.feed(tenant, &all, EVER, &FeedStart::Now, 10).await.map(drop), &[]),
+        ("newest", store.feed(tenant, &all, EVER, &FeedStart::Newest, 10).await.map(drop), &[]),
     ]
 }
 

@@ -167,3 +167,20 @@ async fn upload_for_a_connector_needs_level_and_role() {
         }
     }
 }
+
+#[tokio::test]
+async fn key_of_a_person_learns_the_names_of_person_and_manager() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, shared.name);
+        let top = person(world, "Top", "manager", None).await;
+        let joe = person(world, "Joe", "employee", Some(&top)).await;
+        for (bound_to, expected_names) in
+            [(&joe, json!(["Joe Example", top, "Top Example"])), (&top, json!(["Top Example", null, null]))]
+        {
+            let key = key_for(world, bound_to, AccessLevel::Standard).await;
+            let me = world.bare("GET", "/v1/me").key(&key).send().await.json();
+            let names = json!([me["employee_name"], me["manager_id"], me["manager_name"]]);
+            assert_eq!((&me["employee_id"], names), (&json!(bound_to), expected_names), "{store}");
+        }
+    }
+}

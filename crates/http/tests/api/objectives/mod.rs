@@ -50,7 +50,7 @@ pub(crate) async fn objective(world: &TestApi, (resource, scope): (&str, &str), 
     create_objective(world, (resource, scope), body(scope, owner)).await
 }
 
-async fn create_objective(world: &TestApi, (resource, _): (&str, &str), body: Value) -> String {
+pub(crate) async fn create_objective(world: &TestApi, (resource, _): (&str, &str), body: Value) -> String {
     format!("/v1/{resource}/{}", world.made(&format!("/v1/{resource}"), body).await)
 }
 

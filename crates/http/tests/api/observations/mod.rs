@@ -247,15 +247,21 @@ async fn expanded_attribute_equals_its_own_resource() {
     let world = TestApi::new().await;
     let library = attributes(&world).await;
     let employee = world.employee("ada@example.com").await;
-    let body_with_attributes = with(body(&employee), &json!({"attribute_ids": [library[2], library[0]]}));
+    let author = world.employee("grace@example.com").await;
+    let attribute_ids = json!({"attribute_ids": [library[2], library[0]], "author_id": author});
+    let body_with_attributes = with(body(&employee), &attribute_ids);
     let path = format!("/v1/observations/{}", world.made("/v1/observations", body_with_attributes).await);
-    let observation = world.get(&format!("{path}?expand=attributes,employee")).await.json();
+    let observation = world.get(&format!("{path}?expand=attributes,employee,author")).await.json();
     for (at, id) in [&library[2], &library[0]].into_iter().enumerate() {
         let attribute = world.get(&format!("/v1/attributes/{id}")).await.json();
         assert!(["id", "name", "category", "tone"].iter().all(|name| attribute[name].is_string()), "{attribute}");
         assert_eq!(observation["attributes"][at], attribute, "in the order of attribute_ids");
     }
     assert_eq!(observation["employee"], world.get(&format!("/v1/employees/{employee}")).await.json());
-    let page = world.get("/v1/observations?expand=employee,attributes").await.json();
+    assert_eq!(observation["author"], world.get(&format!("/v1/employees/{author}")).await.json());
+    let page = world.get("/v1/observations?expand=employee,author,attributes").await.json();
     assert_eq!(page["data"], json!([observation]));
+    world.made("/v1/observations", body(&employee)).await;
+    let page = world.get("/v1/observations?expand=author&sort=-created_at").await.json();
+    assert_eq!((&page["data"][0]["author"], page["data"][0].get("employee")), (&Value::Null, None));
 }
