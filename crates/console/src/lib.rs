@@ -26,6 +26,7 @@ pub const FILES: &[(&str, &str)] = files![
     "languages/de_work.js",
     "lib/addresses.js",
     "lib/api.js",
+    "lib/attention.js",
     "lib/bulk.js",
     "lib/charts.js",
     "lib/csv.js",

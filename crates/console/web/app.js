@@ -3,11 +3,10 @@
 import { CommandLineEntrance, Entrance } from "./entrance.js";
 import { ApiError, log } from "./lib/api.js";
 import { asApiError } from "./lib/data.js";
-import { fullName } from "./lib/format.js";
 import { forgetKept } from "./lib/kept.js";
 import { language, LANGUAGES, setLanguage } from "./lib/language.js";
 import { unreadCount } from "./lib/notices.js";
-import { forgetPeople, usePerson } from "./lib/people.js";
+import { forgetPeople } from "./lib/people.js";
 import { href, isAt, useRoute } from "./lib/router.js";
 import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, signOut } from "./lib/session.js";
 import { DENSITIES, density, setDensity, setTheme, theme, THEMES } from "./lib/theme.js";
@@ -93,10 +92,9 @@ function Display({ onClose }) {
 function Account() {
   const [isDisplay, setIsDisplay] = useState(false);
   const me = useStore(session)?.me;
-  const person = usePerson(me?.employee_id);
   if (!me) return null;
   return html`<div class="account"><div class="account-organization">${me.organization_name}</div>
-    <div class="account-name"><strong dir="auto">${person ? fullName(person) : me.name}</strong>
+    <div class="account-name"><strong dir="auto">${me.employee_name ?? me.name}</strong>
       <${Badge} tone=${me.environment === "test" ? "warn" : "info"}>
         ${t.environments[me.environment] ?? me.environment}</${Badge}></div>
     <div class="account-row"><${Button} kind="quiet" onClick=${() => setIsDisplay(true)}>${t.display}</${Button}>

@@ -182,15 +182,14 @@ export const t = {
     lead: (/** @type {string} */ name) => `What needs attention, as seen with the key “${name}”.`,
     leadOfPerson: "What waits for you.",
     attention: "Needs attention", calm: "Nothing waits",
+    /** @type {Record<string, string>} */
     calmOf: { webhooks: "No webhook is paused or failing.", connectors: "No connector is paused or failing.",
       keys: "No key ends within 14 days.", objectives: "No objective waits for a review.",
       summaries: "No summary waits for a review.", assignments: "No assignment is overdue." },
     unseen: "This key sees nothing that could wait",
     success: "Delivered, 24 hours", slowest: "slowest subscription", queue: "Queue",
     failing: "Failing subscriptions", quota: "Quota of this key",
-    quotaText: "Requests of this key within a minute, as of the last answer to this tab.", pausedWebhook: "Webhook paused",
-    failingWebhook: "Webhook fails", connector: "Connector has issues", pausedConnector: "Connector is paused", key: "Key expires",
-    objective: "Objective in review", quiet: "No check-in for 14 days", summary: "Summary in review", assignment: "Assignment overdue",
+    quotaText: "Requests of this key within a minute, as of the last answer to this tab.", 
     requests: "Requests by hour, last 24 hours", answered: "answered", refusedOrFailed: "refused or failed",
     requestsLabel: (/** @type {number} */ good, /** @type {number} */ bad) =>
       `Requests of the last 24 hours: ${good} answered, ${bad} refused or failed`,
@@ -202,6 +201,11 @@ export const t = {
     used: (/** @type {string} */ part, /** @type {string} */ whole) => `${part} of ${whole}`,
     most: (/** @type {string} */ whole) => `at most ${whole} a minute`,
   },
+  /** What waits, by its kind. @type {Record<string, string>} */
+  matters: { webhook_inactive: "Webhook paused", webhook_failing: "Webhook fails", connector_paused: "Connector is paused",
+    connector_failing: "Connector has issues", api_key_expiring: "Key expires", objective_returned: "Sent back", summary_returned: "Sent back",
+    feedback_requested: "Feedback asked", summary_shared: "Summary to read", objective_in_review: "Objective in review",
+    summary_in_review: "Summary in review", assignment_overdue: "Assignment overdue", objective_quiet: "No check-in for 14 days" },
   webhooks: {
     lead: "Subscriptions that receive events, and every attempt to deliver one.", create: "New subscription",
     subscriptions: "Subscriptions", deliveries: "Deliveries", subscription: "Subscription",
@@ -212,6 +216,7 @@ export const t = {
     attempts: (/** @type {number} */ count) =>
       (count === 1 ? "1 attempt" : `${count.toLocaleString("en")} attempts`),
     median: (/** @type {string} */ value) => `median ${value}`,
+    uncounted: "There are too many attempts to count them all.",
     queued: (/** @type {number} */ count) => `${count.toLocaleString("en")} in the queue`,
     failed: "Failed attempts", chart: "Attempts by hour, last 24 hours", successes: "delivered",
     failures: "failed",
@@ -272,9 +277,9 @@ export const t = {
     headers: "Custom headers", body: "Body", thinBody: "Body, without the content (thin)",
   },
   events: {
-    lead: "The feed of the last 24 hours as it comes, newest first.", event: "Event", resource: "Resource",
+    lead: "Each change as it comes, newest first.", event: "Event", resource: "Resource",
     deliveries: "Show", live: "Live", stopped: "Not updated", paused: "Paused", pause: "Pause", resume: "Resume",
-    none: "No events in the last 24 hours",
+    none: "No events yet", cut: "More events came than this screen shows. These are the newest.",
     noneText: "New events appear here within two seconds. Clear the filter to see all types.",
     noDeliveries: "No subscription received this event.",
   },
@@ -381,7 +386,7 @@ export const t = {
     cites: (/** @type {number} */ observations, /** @type {number} */ objectives) =>
       `cites ${observations === 1 ? "1 observation" : `${observations} observations`}, ` +
       (objectives === 1 ? "1 objective" : `${objectives} objectives`),
-    due: (/** @type {string} */ date) => `due ${date}`,
+    late: "Overdue", due: (/** @type {string} */ date) => `due ${date}`,
     submitted: (/** @type {number} */ part, /** @type {number} */ whole) => `${part} of ${whole} submitted`,
     acted: (/** @type {string} */ verb, /** @type {string} */ title) => `${verb}: ${title}`,
   },
@@ -390,7 +395,7 @@ export const t = {
   signIn,
   verbs: { submit: "Submit", approve: "Approve", reject: "Reject", complete: "Complete", miss: "Mark as missed",
     archive: "Archive", return: "Return", share: "Share" },
-  verbsDone: { submit: "Submitted", approve: "Approved", reject: "Rejected", complete: "Completed", miss: "Marked as missed",
+  verbsDone: { create: "Created", update: "Changed", start: "Started", check_in: "Checked in", feedback: "Answered", submit: "Submitted", approve: "Approved", reject: "Rejected", complete: "Completed", miss: "Marked as missed",
     archive: "Archived", return: "Returned", share: "Shared" },
   verbTexts: { submit: "Moves it to review.", approve: "The owner is notified.",
     reject: "It returns to the owner with the reason.", complete: "It becomes read-only.",
@@ -439,7 +444,7 @@ export const t = {
     lastChange: "Last change of a person",
     agent: "Client", people: "Managed people", mappings: "Mapped custom fields", brake: "Brake",
     brakeText: (/** @type {number} */ percent, /** @type {number} */ least) =>
-      percent === 100 ? "Off" : `${percent} % of the people within an hour, from ${least} on`,
+      percent === 100 ? "Off" : `Stops at ${percent} % of the people within an hour, but not below ${least} people`,
     paused: "Changes are paused",
     pausedText: "Many people were deactivated within an hour. Check the assignments of the identity provider.",
     resume: "Resume", resumed: "The connector accepts changes again", resolve: "Resolve",

@@ -1,7 +1,7 @@
-// Looks at every screen in light and dark at both widths: axe-core, hostile texts, the width, and a picture.
+// Looks at every screen in light and dark at both widths: its requests, axe-core, hostile texts, the width, and a picture.
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { settled } from "./page.mjs";
+import { asked, MOST_REQUESTS, settled } from "./page.mjs";
 import { HOSTILE, api } from "./service.mjs";
 
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
@@ -94,8 +94,8 @@ export async function looks(scene) {
   const page = await open({});
   for (const [screen, path] of all) {
     await page.setViewportSize({ width: WIDTHS[0], height: 844 });
-    await page.goto(`${origin}/console${path}`);
-    await page.locator("main h1").waitFor();
+    const paths = await asked(page, `${origin}/console${path}`);
+    check(paths.length <= MOST_REQUESTS, `${screen} costs ${paths.length} requests: ${paths.join(" ")}`);
     await settled(page).catch(() => check(false, `${screen}: still loading`));
     await hostile(page, screen, check);
     for (const width of WIDTHS) {

@@ -27,3 +27,23 @@ export async function eventually(read, holds, text) {
   }
   throw new Error(`never: ${text}`);
 }
+
+/** Requests that a screen costs at most, with the names of people. */
+export const MOST_REQUESTS = 5;
+
+/** Paths that the page asks for while it opens an address, except that of the session. */
+export async function asked(page, address) {
+  const paths = [];
+  const note = (request) => {
+    const { pathname } = new URL(request.url());
+    if (pathname.startsWith("/v1/") && pathname !== "/v1/me") paths.push(pathname);
+  };
+  page.on("request", note);
+  // The screen before may still read, until the page leaves it.
+  page.once("framenavigated", () => (paths.length = 0));
+  await page.goto(address);
+  await page.locator("main h1").waitFor();
+  await page.waitForLoadState("networkidle");
+  page.off("request", note);
+  return paths;
+}

@@ -1,7 +1,7 @@
 // Tasks of people, each from reading to the row in the database.
 import { readFile } from "node:fs/promises";
 import { api } from "./service.mjs";
-import { away, days, names, paste } from "./tasks_away.mjs";
+import { away, days, flood, names, paste } from "./tasks_away.mjs";
 import { agreed, person, refusals, returned } from "./tasks_entrance.mjs";
 import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
@@ -338,5 +338,5 @@ async function stale(page, { origin, check }) {
   check(email === "sam@example.com", `what another person saved is ${email}`);
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, flood, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
   hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, reasons, unread, older, filters, team, mine, colleague, rights, frugal, provider, addresses, person, refusals, agreed, returned, jump, keyboard, list, undo, german, draft];

@@ -1,4 +1,5 @@
 // Tasks while the service is away, in another time zone, links that are pasted into an open tab, and the requests of lists.
+import { accessible } from "./looks.mjs";
 import { heading, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
@@ -21,6 +22,35 @@ export async function away(page) {
   await alert.waitFor();
   await page.unroute("**/v1/events?*", gone);
   await alert.waitFor({ state: "detached" });
+}
+
+/** Opens the feed after an import of thousands, and keeps it open during another one: it reads the newest events only, and says that there were more. */
+export async function flood(page, { check }) {
+  const starts = [];
+  let isFlood = false;
+  await page.route("**/v1/events?*", async (route) => {
+    const { searchParams } = new URL(route.request().url());
+    starts.push(searchParams.get("since") ?? "cursor");
+    if (!isFlood || searchParams.has("since")) return route.continue();
+    const response = await route.fetch();
+    return route.fulfill({ response, json: { ...(await response.json()), has_more: true } });
+  });
+  await nav(page, "Events");
+  await page.getByRole("table").getByRole("row").nth(1).waitFor();
+  check(starts.join() === "newest", `the feed costs ${starts.length} requests: ${starts}`);
+  const cut = page.getByText("More events came than this screen shows.");
+  check((await cut.count()) === 0, "the feed says that events are missing");
+  isFlood = true;
+  await cut.waitFor();
+  const { data: [event] } = await api("GET", "/events?since=newest&limit=1");
+  check((await page.getByRole("table").getByRole("link").first().getAttribute("href")).endsWith(event.id), "the first row is not the newest event");
+  const looks = starts.slice(1).join();
+  check(/^(cursor,)+newest(,cursor,newest)*(,cursor)?$/.test(looks), `each look costs more than two requests: ${looks}`);
+  await accessible(page, "a feed that is cut", check);
+  await page.evaluate(() => localStorage.setItem("candor-language", "de"));
+  await page.reload();
+  await page.getByText("Es kamen mehr Ereignisse, als hier Platz haben.").waitFor();
+  await page.unroute("**/v1/events?*");
 }
 
 /** Pastes a link into the entrance that is open already: it opens, and its code leaves the address. */

@@ -1,14 +1,11 @@
 // Tasks of people whose session acts for them: managers and employees.
 import { accessible, fits } from "./looks.mjs";
-import { heading, nav, settled } from "./page.mjs";
+import { asked, heading, MOST_REQUESTS, nav, settled } from "./page.mjs";
 import { api } from "./service.mjs";
 import { choose, someone } from "./tasks_write.mjs";
 
 const SCOPES = ["observations", "objectives", "summaries", "conversations", "assignments", "notifications"].flatMap((one) => [`${one}:read`, `${one}:write`]);
 const PERIOD = { period_start: "2026-01-01", period_end: "2027-12-31" };
-/** Requests that a screen costs at most, with the names of people. */
-const MOST_REQUESTS = 5;
-
 const button = (on, name) => on.getByRole("button", { name, exact: true });
 const gone = (dialog) => dialog.waitFor({ state: "detached" });
 
@@ -16,21 +13,6 @@ const gone = (dialog) => dialog.waitFor({ state: "detached" });
 export async function as({ open }, person, options = {}) {
   const { key } = await api("POST", "/api-keys", { name: person.first_name, scopes: [...SCOPES, "employees:read"], employee_id: person.id });
   return open(options, key);
-}
-
-/** Paths that the page asks for while it opens an address, except those of the frame: the session and its person. */
-async function asked(page, address) {
-  const paths = [];
-  const isOfFrame = ({ pathname, searchParams }) => pathname === "/v1/me" || (pathname === "/v1/employees" && searchParams.getAll("filter[id]").length === 1);
-  const note = (request) => request.url().includes("/v1/") && !isOfFrame(new URL(request.url())) && paths.push(new URL(request.url()).pathname);
-  page.on("request", note);
-  // The screen before may still read, until the page leaves it.
-  page.once("framenavigated", () => (paths.length = 0));
-  await page.goto(address);
-  await page.locator("main h1").waitFor();
-  await page.waitForLoadState("networkidle");
-  page.off("request", note);
-  return paths;
 }
 
 /** A manager with two reports: an objective and a summary in review, an objective without a check-in. */
@@ -196,11 +178,22 @@ export async function rights(page, scene) {
   await nav(page, "Today");
 }
 
-/** Opens the pages of one thing: none of them costs more than five requests. */
-export async function frugal(page, { data, origin, check }) {
-  const { data: [summary] } = await api("GET", "/summaries?limit=1");
-  for (const path of [`/people/${data.jonas.id}`, `/feedback/objectives/${data.goals[0].id}`, `/feedback/summaries/${summary.id}`, "/organization", "/organization?view=attributes", "/people"]) {
+/** Opens the screens of a manager, with feedback, requests and what was sent back: none of them costs more than five requests. */
+export async function frugal(_, scene) {
+  const { data, origin, check } = scene;
+  const boss = await someone("Gerda", "Noll", { role: "manager", manager_id: data.mara.id });
+  const report = await someone("Emil", "Rau", { manager_id: boss.id });
+  const goal = await api("POST", "/employee-objectives", { owner_id: boss.id, title: "The guide is read", ...PERIOD });
+  const draft = await api("POST", "/summaries", { employee_id: report.id, author_id: boss.id, title: "Emil, the year", body: "Good." });
+  for (const path of [`/employee-objectives/${goal.id}`, `/summaries/${draft.id}`]) await api("POST", `${path}/submit`);
+  await api("POST", `/employee-objectives/${goal.id}/reject`, { reason: "By whom?" });
+  await api("POST", `/summaries/${draft.id}/return`, { reason: "Say more." });
+  for (const employee_id of [boss.id, report.id]) await api("POST", "/observations", { employee_id, author_id: data.mara.id, type: "strength", observation: "The guide is good." });
+  await api("POST", "/assignments", { title: "How is Emil doing?", employee_id: report.id, requester_id: data.mara.id, reviewer_ids: [boss.id] });
+  const page = await as(scene, boss);
+  for (const path of ["", "/me", "/me?view=conversations", "/team", "/people", `/people/${report.id}`, "/feedback", `/feedback/objectives/${goal.id}`, `/feedback/summaries/${draft.id}`]) {
     const paths = await asked(page, `${origin}/console${path}`);
     check(paths.length > 0 && paths.length <= MOST_REQUESTS, `${path} costs ${paths.length} requests: ${paths.join(" ")}`);
   }
+  await page.context().close();
 }

@@ -1,12 +1,9 @@
-// Deliveries over all subscriptions, and the statistics of each.
+// Deliveries over all subscriptions, and the statistics of each, which `expand=stats` reads with a subscription.
 
-import { request } from "./api.js";
-import { asApiError, useList } from "./data.js";
+import { useList } from "./data.js";
 import { endOfDay, hour, startOfDay } from "./format.js";
-import { useEffect, useState } from "./view.js";
 
 /** @typedef {import("../types").Delivery} Delivery */
-/** @typedef {import("./api.js").ApiError} ApiError */
 /**
  * @typedef {{ attempts: number, successes: number, failures: number, p50: number | null, p95: number | null,
  *   queued: number, oldestQueuedAt: string | null, nextAttemptAt: string | null,
@@ -19,8 +16,8 @@ const HOUR_MS = 3_600_000;
 /** @param {Delivery} entry */
 export const isFailure = (entry) => entry.status !== "success";
 
-/** @param {import("../types").DeliveryStats} data @returns {Stats} */
-const reported = (data) => ({
+/** Statistics as the charts read them. @param {import("../types").DeliveryStats} data @returns {Stats} */
+export const reported = (data) => ({
   attempts: data.attempts, successes: data.successes, failures: data.failures, p50: data.p50_ms, p95: data.p95_ms,
   queued: data.queued,
   oldestQueuedAt: data.oldest_queued_at, nextAttemptAt: data.next_attempt_at,
@@ -29,30 +26,8 @@ const reported = (data) => ({
   hours: data.by_hour,
 });
 
-/** @param {string} id @param {AbortSignal} signal @returns {Promise<Stats>} */
-async function statsOf(id, signal) {
-  const { data } = await request("GET", `/webhooks/${id}/stats`, { query: { window: "24h" }, signal });
-  return reported(data);
-}
-
-/** Statistics of the last 24 hours by subscription. @param {string[] | null} ids @param {number} [turn] */
-export function useStats(ids, turn = 0) {
-  const [state, setState] =
-    useState({ data: /** @type {Record<string, Stats> | null} */ (null),
-      error: /** @type {ApiError | null} */ (null), isLoading: true });
-  const name = ids?.join(" ") ?? null;
-  const [again, setAgain] = useState(0);
-  useEffect(() => {
-    if (ids === null) return undefined;
-    const stop = new AbortController();
-    Promise.all(ids.map(async (id) => /** @type {const} */ ([id, await statsOf(id, stop.signal)]))).then(
-      (pairs) => setState({ data: Object.fromEntries(pairs), error: null, isLoading: false }),
-      (error) => stop.signal.aborted || setState({ data: null, error: asApiError(error), isLoading: false }),
-    );
-    return () => stop.abort();
-  }, [name, turn, again]);
-  return { ...state, reload: () => setAgain((count) => count + 1) };
-}
+/** Statistics of a subscription that was read with them; null if there are too many attempts. @param {import("../types").Webhook} webhook */
+export const statsOf = ({ stats }) => stats ? reported(stats) : null;
 
 /** Hours of the last day as bars of a chart. @param {Stats[]} stats @param {number} [now] */
 export function barsOf(stats, now = Date.now()) {

@@ -44,8 +44,8 @@ export function Page({ title, lead, mark, actions, back, children }) {
     <header class="page-head">
       ${mark}<div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>
         ${lead && html`<p class="lead">${lead}</p>`}</div>
-      <div class="actions">${actions}${!isBound() && html`<${Button} kind="quiet" onClick=${() => isDrawerOpen.set(true)}>
-        <code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}>`}</div>
+      <div class="actions">${actions}${!isBound() && html`<${Button} kind="quiet" aria-label=${t.requests} onClick=${() => isDrawerOpen.set(true)}>
+        <code aria-hidden="true">${"</>"}</code><span class="word">${t.requests}</span></${Button}>`}</div>
     </header>
     ${children}
   </div>`;
@@ -158,7 +158,7 @@ export function Problem({ error, retry }) {
 
 /** @param {{ title: string, text?: Content, children?: Content }} p */
 export const Empty = ({ title, text, children }) => html`<div class="empty">
-  <svg viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="17"/><path d="M16 24h16M24 16v16"/></svg>
+  <svg viewBox="0 0 48 48" aria-hidden="true"><path d="M8 28 14 12h20l6 16v10H8zM8 28h9l3 5h8l3-5h9"/></svg>
   <h2>${title}</h2>${text && html`<p>${text}</p>`}${children}
 </div>`;
 

@@ -32,7 +32,7 @@ export default function Connectors() {
     <${Shown} of=${connectors}
       empty=${html`<${Empty} title=${t.connectors.none} text=${t.connectors.noneText}>${actions}</${Empty}>`}>
       ${(/** @type {Connector[]} */ rows) => html`
-      <div class="list">${rows.map((one) => html`<${Card} key=${one.id} title=${one.hris_source}
+      <div class="stack">${rows.map((one) => html`<${Card} key=${one.id} title=${one.hris_source}
         actions=${mayWrite &&
           html`<${Button} onClick=${() => setReleased(one)}>${t.connectors.release}</${Button}>`}>
         <${Facts}

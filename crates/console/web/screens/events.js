@@ -14,14 +14,10 @@ import { t } from "../texts.js";
 import { EVENT_TYPES } from "./webhooks_types.js";
 
 const TAIL_MS = 2000;
+/** Events that are read at once. */
+const PAGE = 100;
 /** Events kept on the screen, so that memory stays flat in a busy feed. */
 const MOST_SHOWN = 200;
-/** Spans of the feed that the screen starts with, up to a day. */
-const SPANS_MS = [60_000, 600_000, 3_600_000, 21_600_000, 86_400_000];
-/** Number of events that suffice, so that no longer span is read. */
-const FEW = 50;
-/** Pages of 100 events that are read at once. */
-const MOST_PAGES = 20;
 /** @type {[string, string][]} */
 const TYPES = EVENT_TYPES.map((type) => [type, type]);
 
@@ -33,80 +29,45 @@ export default function Events() {
   return id ? html`<${One} id=${id} />` : html`<${Feed} />`;
 }
 
-/** Follows the feed from the last day on. @param {string | undefined} type @param {boolean} isPaused */
+/** Shows the newest events and follows the feed. @param {string | undefined} type @param {boolean} isPaused */
 function useTail(type, isPaused) {
-  const first = { rows: /** @type {Event[] | null} */ (null), error: /** @type {any} */ (null), isLoading: true };
+  const first = { rows: /** @type {Event[] | null} */ (null), error: /** @type {any} */ (null), isLoading: true, isCut: false };
   const [state, setState] = useState(first);
   const [turn, setTurn] = useState(0);
   const cursor = useRef(/** @type {string | null} */ (null));
-  const isStarting = useRef(false);
-  const query = { "filter[event]": type, limit: 100 };
+  const readOn = async (/** @type {AbortSignal} */ signal) => {
+    const query = { "filter[event]": type, limit: PAGE };
+    const ask = async (/** @type {any} */ start) => (await request("GET", "/events", { query: { ...query, ...start }, signal })).data;
+    const known = cursor.current;
+    let page = await ask(known ? { cursor: known } : { since: "newest" });
+    // More than a page since the last look: the newest are shown, and those between are not.
+    const isCut = Boolean(known && page.has_more);
+    if (isCut) page = await ask({ since: "newest" });
+    if (signal.aborted) return;
+    cursor.current = page.next_cursor;
+    const read = [...page.data].reverse();
+    setState((before) => {
+      if (read.length === 0 && before.rows && !before.error) return before;
+      const rows = isCut ? read : [...read, ...(before.rows ?? [])].slice(0, MOST_SHOWN);
+      return { rows, error: null, isLoading: false, isCut: isCut || (before.isCut && rows.length < MOST_SHOWN) };
+    });
+  };
+  useEffect(() => (setState(first), void (cursor.current = null)), [type, turn]);
   useEffect(() => {
     const stop = new AbortController();
-    setState(first);
-    cursor.current = null;
-    isStarting.current = true;
-    newest(query, stop.signal).then(({ rows, next }) => {
-      cursor.current = next;
-      setState({ rows, error: null, isLoading: false });
-    }, (error) => stop.signal.aborted || setState({ ...first, error: asApiError(error), isLoading: false }))
-      .finally(() => stop.signal.aborted || (isStarting.current = false));
-    return () => stop.abort();
-  }, [type, turn]);
-  useEffect(() => {
-    if (isPaused) return undefined;
     let isReading = false;
-    const timer = setInterval(async () => {
-      if (isReading || isStarting.current || document.visibilityState !== "visible") return;
+    const look = async () => {
+      if (isReading || document.visibilityState !== "visible") return;
       isReading = true;
-      try {
-        const { rows, next } = cursor.current ? await last({ cursor: cursor.current }, query)
-          : await newest(query);
-        cursor.current = next;
-        setState((before) => rows.length === 0 && !before.error ? before
-          : { rows: [...rows, ...(before.rows ?? [])].slice(0, MOST_SHOWN), error: null, isLoading: false });
-      } catch (error) {
-        setState((before) => ({ ...before, error: asApiError(error) }));
-      } finally {
-        isReading = false;
-      }
-    }, TAIL_MS);
-    return () => clearInterval(timer);
-  }, [type, isPaused]);
+      await readOn(stop.signal).catch((error) => stop.signal.aborted ||
+        setState((before) => ({ ...before, error: asApiError(error), isLoading: false })));
+      isReading = false;
+    };
+    if (!cursor.current) void look();
+    const timer = isPaused ? undefined : setInterval(look, TAIL_MS);
+    return () => (clearInterval(timer), stop.abort());
+  }, [type, turn, isPaused]);
   return { ...state, reload: () => setTurn((count) => count + 1) };
-}
-
-/**
- * The newest events, newest first, and the cursor behind them. The feed has no descending order, so a longer span is
- * read only if the shorter one has few events.
- * @param {any} query
- * @param {AbortSignal} [signal]
- */
-async function newest(query, signal) {
-  let found = { rows: /** @type {Event[]} */ ([]), next: /** @type {string | null} */ (null) };
-  for (const span of SPANS_MS) {
-    found = await last({ since: new Date(Date.now() - span).toISOString() }, query, signal);
-    if (found.rows.length >= FEW) break;
-  }
-  return found;
-}
-
-/**
- * Reads the feed to its end, or `MOST_PAGES`, after which the tail goes on.
- * @param {{ since: string } | { cursor: string }} start
- * @param {any} query
- * @param {AbortSignal} [signal]
- */
-async function last(start, query, signal) {
-  /** @type {Event[]} */
-  let rows = [];
-  let where = start;
-  for (let page = 1; ; page += 1) {
-    const { data } = await request("GET", "/events", { query: { ...query, ...where }, signal });
-    rows = [...data.data.reverse(), ...rows].slice(0, MOST_SHOWN);
-    if (!data.has_more || page === MOST_PAGES) return { rows, next: data.next_cursor };
-    where = { cursor: data.next_cursor ?? "" };
-  }
 }
 
 /** Short name of the resource of an event. @param {any} data */
@@ -139,6 +100,7 @@ function Feed() {
   const empty = html`<${Empty} title=${t.events.none} text=${t.events.noneText} />`;
   return html`<${Page} title=${t.screens.events} lead=${t.events.lead} actions=${actions}>
     <${Filters} filters=${[{ name: "type", label: t.webhooks.event, options: TYPES }]} />
+    ${tail.isCut && html`<p class="muted" role="status">${t.events.cut}</p>`}
     <${Shown} of=${tail} empty=${empty}>${(/** @type {Event[]} */ rows) => html`
       <${Table} caption=${t.screens.events} columns=${columns} rows=${rows} />`}</${Shown}>
   </${Page}>`;
@@ -161,13 +123,11 @@ function One({ id }) {
       [t.time, html`<${Time} at=${one.created_at} exact />`],
       [t.webhooks.eventId, html`<${Id} value=${one.id} />`],
       [t.events.resource,
-        html`<${Id} value=${one.data?.id}
-          to=${addressOf(one.data?.id)} />`],
+        html`<span dir="auto">${short(subject(one.data), 90)}</span> <${Id} value=${one.data?.id} to=${addressOf(one.data?.id)} />`],
     ]} /></${Card}>`}</${Shown}>
-    <div class="grid2">
+    <div class="balance">
       <${Card} title=${t.delivery.body} actions=${html`<${Copy} value=${body} label=${t.delivery.body} />`}>
         <pre class="code" tabindex="0" dir="auto">${body}</pre></${Card}>
-      <div class="list">
         ${can("webhooks:read") &&
           html`<${Card} title=${t.webhooks.deliveries}>
             <${Shown} of=${deliveries} rows=${2} empty=${html`<p class="muted">${t.events.noDeliveries}</p>`}>
@@ -185,7 +145,6 @@ function One({ id }) {
                 html`<li key=${row.id}><span class="grow"><strong>${row.action}</strong> ${row.actor.name}
             <${Changes} changes=${row.changes} /></span>
           <span class="muted"><${Time} at=${row.occurred_at} /></span></li>`)}</ul>`}</${Shown}></${Card}>`}
-      </div>
     </div>
   </${Page}>`;
 }

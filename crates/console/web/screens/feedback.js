@@ -151,7 +151,7 @@ function One({ id }) {
     actions=${actions}>
     ${archive.error && html`<${Problem} error=${archive.error} />`}
     <${Shown} of=${observation}>
-      ${(/** @type {Observation} */ data) => html`<ul class="list spaced"><${Entry} observation=${data} /></ul>
+      ${(/** @type {Observation} */ data) => html`<div class="stack"><ul><${Entry} observation=${data} /></ul>
       <${Card} title=${t.feedback.details}><${Facts} entries=${[
         [t.feedback.author, html`<${Person} id=${data.author_id} />`],
         [t.feedback.visibility, t.words[data.visibility] ?? data.visibility],
@@ -163,7 +163,7 @@ function One({ id }) {
         [t.people.externalId, data.external_id ?? "–"],
         [t.created, html`<${Time} at=${data.created_at} />`],
         [t.id, html`<${Id} value=${data.id} />`],
-        ...Object.entries(data.metadata)]} /></${Card}>`}</${Shown}>
+        ...Object.entries(data.metadata)]} /></${Card}></div>`}</${Shown}>
     <div class="grid2">
       <${Card} title=${t.feedback.others}><${Shown} of=${{ ...others, hasMore: false }} rows=${2} empty=${none}>
         ${(/** @type {Observation[]} */ rows) => html`<ul class="attention">${rows

@@ -280,6 +280,9 @@ function NewMessage({ conversation }) {
     <div class="actions"><${Button} kind="primary" busy=${isBusy} disabled=${!body.trim() || !author} onClick=${run}>${t.work.send}</${Button}></div></div>`;
 }
 
+/** @param {import("../types").Assignment} one */
+const isLate = (one) => one.status === "open" && one.due_date !== null && one.due_date < new Date().toISOString().slice(0, 10);
+
 export function Assignments() {
   const { query } = useRoute();
   const list = useList("/assignments", { "filter[status]": query.state });
@@ -294,7 +297,7 @@ export function Assignments() {
       ${rows.map((one) =>
         html`<li key=${one.id} class="entry">
           <div class="entry-head"><${Status} word=${one.status} /><strong dir="auto">${one.title}</strong>
-        <span class="muted time">${one.due_date ? t.feedback.due(date(one.due_date)) : ""}</span></div>
+        ${one.due_date && html`<span class="muted time">${isLate(one) && html`<${Badge} tone="warn">${t.feedback.late}</${Badge}> `}${t.feedback.due(date(one.due_date))}</span>`}</div>
       <div class="entry-head muted"><span>${t.feedback.aboutPerson} <${Person} id=${one.employee_id} /></span>
         <span>${t.feedback.submitted(one.submitted_count, one.required_submissions)}</span></div>
       ${one.instructions && html`<${Prose}>${one.instructions}</${Prose}>`}
@@ -305,7 +308,7 @@ export function Assignments() {
         <${Person} id=${part.reviewer_id} plain /> · ${t.words[part.status] ?? part.status}</${Badge}></li>`)}</ul>
       ${one.status === "open" && can("assignments:write") &&
         html`<div class="actions">
-          <${Button} kind="danger" aria-label=${`${t.feedback.cancelAssignment}: ${one.title}`}
+          <${Button} aria-label=${`${t.feedback.cancelAssignment}: ${one.title}`}
             onClick=${() => setCanceled(one)}>
             ${t.feedback.cancelAssignment}</${Button}></div>`}</li>`)}</ul>`}</${Shown}>
     ${canceled &&

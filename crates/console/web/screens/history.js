@@ -12,11 +12,11 @@ import { t } from "../texts.js";
 export const useHistory = (path) => useList(/** @type {"/summaries/{}/history" | null} */ (path && `${path}/history`));
 
 /** @param {{ actor: HistoryEntry["actor"] }} p */
-export const Actor = ({ actor }) => actor.id?.startsWith("emp_") ? html`<${Person} id=${actor.id} />` : html`<span dir="auto">${actor.name}</span>`;
+export const Actor = ({ actor }) => actor.id?.startsWith("emp_") ? html`<${Person} id=${actor.id} />` : html`<span dir="auto">${actor.id === null ? "Candor" : actor.name}</span>`;
 
 /** @param {{ of: ReturnType<typeof useHistory> }} p */
 export const HistorySteps = ({ of }) => html`<${Shown} of=${of}>${(/** @type {HistoryEntry[]} */ rows) => html`<ol class="steps">
-  ${rows.map((row) => html`<li key=${row.id}><div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
+  ${rows.map((row) => html`<li key=${row.id}><div class="step-head"><strong>${t.verbsDone[row.action.split(".")[1] ?? ""] ?? row.action}</strong><${Actor} actor=${row.actor} />
       <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
     ${row.comment && html`<${Prose}>${row.comment}</${Prose}>`}
     <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}>`;

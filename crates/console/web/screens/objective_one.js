@@ -43,21 +43,20 @@ export function OneObjective({ kind, id }) {
     : one && html`<${Person} id=${one.owner_id} />`;
   return html`<${Page} title=${one?.title ?? t.work.objective} back=${{ href: href("/feedback", { view: "objectives" }), text: t.feedback.objectives }}
     actions=${actions} lead=${owner}>
-    <${Shown} of=${read}>${(/** @type {Objective} */ data) => html`<div class="list">
+    <${Shown} of=${read}>${(/** @type {Objective} */ data) => html`<div class="stack">
       ${stateOf(data) === "proposed" && html`<${SentBack} rows=${history.rows} />`}<div class="entry">
         <div class="entry-head"><${Status} word=${stateOf(data)} /><${Badge}>${t.words[data.scope] ?? data.scope}</${Badge}>
           ${data.changed_since_approval && html`<${Badge}>${t.feedback.changed}</${Badge}>`}
           <span class="muted time">${date(data.period_start)} – ${date(data.period_end)}</span></div>
         ${data.description && html`<${Prose}>${data.description}</${Prose}>`}
         <${Figures} of=${data} /><${References} of=${data} /></div>
-      <div class="grid2">
-        <div class="stack">
+      <div class="balance">
         <${Card} title=${t.progress.checkIns}><${CheckInSteps} path=${path} objective=${data} /></${Card}>
         <${Card} title=${t.feedback.details}><${Facts} entries=${[
           ...(data.parent ? [[t.work.supports, html`<a href=${objectiveHref(data.parent)} dir="auto">${data.parent.title}</a>`]] : []),
           ...(data.linked_summaries?.length ? [[t.feedback.citedIn, html`<ul>${data.linked_summaries.map((/** @type {any} */ cited) =>
             html`<li key=${cited.id}><a href=${href(`/feedback/summaries/${cited.id}`)} dir="auto">${cited.title}</a></li>`)}</ul>`]] : []),
-          [t.created, html`<${Time} at=${data.created_at} />`], [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}></div>
+          [t.created, html`<${Time} at=${data.created_at} />`], [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}>
         <${Card} title=${t.feedback.history}><${HistorySteps} of=${history} /></${Card}>
       </div></div>`}</${Shown}>
     ${one && dialog === "check-in" && html`<${CheckInForm} path=${path} objective=${one} onClose=${close} onDone=${read.reload} />`}

@@ -101,22 +101,22 @@ function About({ person }) {
       <a href=${href("/feedback", to)}>${t.feedback.all}</a>`}>
       <${Shown} of=${{ ...read, hasMore: false }} rows=${3} empty=${none}>
         ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map(row)}</ul>`}</${Shown}></${Card}>`;
-  return html`<div class="grid2 spaced">
-    <div class="stack">${can("observations:read") && card(t.feedback.observations, observations, "observations", { person: id },
+  return html`<div class="balance spaced">
+    ${can("observations:read") && card(t.feedback.observations, observations, "observations", { person: id },
       (/** @type {Observation} */ row) => html`<li key=${row.id}><${Status} word=${row.type} /><${Closed} of=${row} />
         <span class="grow"><a href=${href(`/feedback/${row.id}`)} dir="auto">${short(row.observation, 160)}</a></span>
         <span class="muted">${date(row.observation_date)}</span></li>`)}
-    <${Steps} id=${id} /></div>
-    <div class="stack">${can("objectives:read") && card(t.feedback.objectives, objectives, "objectives", { view: "objectives", owner: id },
+    ${can("objectives:read") && card(t.feedback.objectives, objectives, "objectives", { view: "objectives", owner: id },
       (/** @type {Objective} */ row) => html`<li key=${row.id}>
         <${Status} word=${row.status === "proposed" && row.submitted_at ? "in_review" : row.status} />
         <span class="grow"><a href=${href(`/feedback/objectives/${row.id}`)} dir="auto">${row.title}</a></span>
         <span class="muted">${row.progress === null ? "" : `${row.progress} %`}</span></li>`)}
-    <${Card} title=${t.people.reports}
+    ${reports.length > 0 && html`<${Card} title=${t.people.reports}
       actions=${reports.length > SHOWN_REPORTS && html`<a href=${href("/people", { manager: id })}>${t.feedback.all}</a>`}>
-      ${reports.length === 0 ? none : html`<ul class="attention">${reports.slice(0, SHOWN_REPORTS).map((row) => html`
+      <ul class="attention">${reports.slice(0, SHOWN_REPORTS).map((row) => html`
         <li key=${row.id}><${Initials} of=${row} /><span class="grow"><a href=${href(`/people/${row.id}`)} dir="auto">${fullName(row)}</a></span>
-        <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul>`}</${Card}></div></div>`;
+        <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul></${Card}>`}
+    <${Steps} id=${id} /></div>`;
 }
 
 /** Menu of the other resources that can be written about a person. @param {{ id: string }} p */

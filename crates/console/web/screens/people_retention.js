@@ -54,7 +54,7 @@ function Rules({ stored, onSaved }) {
     onClick=${() => setAsks(true)}>${t.retention.save}</${Button}>`;
   return html`<${Card} title=${t.retention.title} actions=${actions}>
     <p>${t.retention.lead}</p>
-    <div class="form">${RULES.map((rule) => html`<${Field} key=${rule} label=${t.retention.rules[rule]}>
+    <div class="form wide">${RULES.map((rule) => html`<${Field} key=${rule} label=${t.retention.rules[rule]}>
       <select name=${rule} value=${periods[rule] ?? ""} onChange=${choose(rule)}>
         <option value="">${t.retention.keep}</option>
         ${options(rule).map((period) => html`<option value=${period}>${t.retention.period(period)}</option>`)}

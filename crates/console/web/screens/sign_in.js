@@ -70,7 +70,7 @@ function Provider({ id }) {
   };
   return html`<${Page} title=${one ? one.name : t.signIn.provider} lead=${one && t.signIn.states[one.status]}
     actions=${actions} back=${{ href: href(SCREEN), text: t.screens.signIn }}>
-    <${Shown} of=${provider}>${(/** @type {IdentityProvider} */ shown) => html`<div class="list spaced">
+    <${Shown} of=${provider}>${(/** @type {IdentityProvider} */ shown) => html`<div class="stack">
       ${shown.client_id === NO_CLIENT && html`<div class="sent-back"><strong>${t.signIn.noClient}</strong><p>${t.signIn.noClientText}</p>
         ${mayWrite && html`<div class="actions">${open("edit", t.signIn.enterClient, "primary")}</div>`}</div>
         <${Addresses} id=${id} />`}

@@ -4,7 +4,7 @@ import { request } from "../lib/api.js";
 import { Bars, Spark } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
 import { BulkBar, useBulk } from "../lib/bulk.js";
-import { barsOf, isFailure, useAllDeliveries, useStats } from "../lib/deliveries.js";
+import { barsOf, isFailure, reported, statsOf, useAllDeliveries } from "../lib/deliveries.js";
 import { Confirm } from "../lib/dialog.js";
 import { duration, number, percent, time } from "../lib/format.js";
 import { go, href, useRoute } from "../lib/router.js";
@@ -19,7 +19,6 @@ import { filterText } from "./webhooks_filter.js";
 import { Edit, Replay, Rotate } from "./webhooks_forms.js";
 import { EVENT_TYPES } from "./webhooks_types.js";
 
-/** @typedef {import("../lib/deliveries.js").Stats} StatsOfOne */
 /** @typedef {import("../types").Webhook} Webhook */
 /** @typedef {import("../types").Delivery} DeliveryEntry */
 
@@ -35,7 +34,7 @@ export default function Webhooks() {
 
 /** @param {{ view: string }} p */
 function Overview({ view }) {
-  const webhooks = useList("/webhooks", { limit: 100 });
+  const webhooks = useList("/webhooks", { limit: 100, expand: view === "deliveries" ? null : "stats" });
   const [isNew, setIsNew] = useState(false);
   const actions = can("webhooks:write") &&
     html`<${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.webhooks.create}</${Button}>`;
@@ -43,7 +42,7 @@ function Overview({ view }) {
     <${Tabs} label=${t.screens.webhooks}
       tabs=${[["subscriptions", t.webhooks.subscriptions], ["deliveries", t.webhooks.deliveries]]} />
     ${view === "deliveries" ? html`<${Log} webhooks=${webhooks} />`
-      : html`<${Subscriptions} webhooks=${webhooks} />`}
+      : html`<${Subscriptions} webhooks=${webhooks} create=${actions} />`}
     ${isNew &&
       html`<${Edit} onClose=${() => setIsNew(false)}
         onSaved=${(/** @type {Webhook} */ made) => go(`/webhooks/${made.id}`)} />`}
@@ -55,14 +54,14 @@ const stateOf = (one) =>
   (one.active ? (one.last_delivery_status && one.last_delivery_status !== "success" ? "failing" : "active")
     : "paused");
 
-/** @param {{ webhooks: any }} p */
-function Subscriptions({ webhooks }) {
-  const stats = useStats(webhooks.rows?.map((/** @type {Webhook} */ one) => one.id) ?? null);
+/** @param {{ webhooks: any, create: any }} p */
+function Subscriptions({ webhooks, create }) {
   const rate = (/** @type {Webhook} */ one) => {
-    const of = stats.data?.[one.id];
+    const of = statsOf(one);
     return of
       ? html`${percent(of.successes, of.attempts)}
-        <span class="cell-note">${t.webhooks.attempts(of.attempts)}</span><${Spark} bars=${barsOf([of])} />` : "…";
+        <span class="cell-note">${t.webhooks.attempts(of.attempts)}</span><${Spark} bars=${barsOf([of])} />`
+      : html`<span class="cell-note">${t.webhooks.uncounted}</span>`;
   };
   const columns = [
     { name: "url", label: t.webhooks.receiver, isMain: true, cell: (/** @type {Webhook} */ one) => html`
@@ -72,14 +71,14 @@ function Subscriptions({ webhooks }) {
       cell: (/** @type {Webhook} */ one) => html`<${Status} word=${stateOf(one)} />` },
     { name: "rate", label: t.webhooks.rate, isNumber: true, cell: rate },
     { name: "p95", label: t.webhooks.p95, isNumber: true,
-      cell: (/** @type {Webhook} */ one) => { const p95 = stats.data?.[one.id]?.p95;
+      cell: (/** @type {Webhook} */ one) => { const p95 = statsOf(one)?.p95;
         return p95 == null ? "–" : duration(p95); } },
     { name: "next", label: t.webhooks.nextAttempt,
-      cell: (/** @type {Webhook} */ one) => html`<${Time} at=${stats.data?.[one.id]?.nextAttemptAt} />` },
+      cell: (/** @type {Webhook} */ one) => html`<${Time} at=${statsOf(one)?.nextAttemptAt} />` },
     { name: "last", label: t.webhooks.lastAttempt,
       cell: (/** @type {Webhook} */ one) => html`<${Time} at=${one.last_delivery_at} none=${t.never} />` },
   ];
-  const empty = html`<${Empty} title=${t.webhooks.none} text=${t.webhooks.noneText} />`;
+  const empty = html`<${Empty} title=${t.webhooks.none} text=${t.webhooks.noneText}>${create}</${Empty}>`;
   return html`<${Shown} of=${webhooks} empty=${empty}>${(/** @type {Webhook[]} */ rows) => html`
     <${Table} caption=${t.webhooks.subscriptions} columns=${columns} rows=${rows} />`}</${Shown}>`;
 }
@@ -142,13 +141,14 @@ const RESEND = [{ name: "resend", text: t.work.bulk.resendText, send: (one, _, q
 /** @param {{ id: string }} p */
 function Subscription({ id }) {
   const webhook = useGet(`/webhooks/${id}`);
+  const stats = useGet(`/webhooks/${id}/stats`, { window: "24h" });
   const [dialog, setDialog] = useState("");
   const [turn, setTurn] = useState(0);
   const close = () => setDialog("");
   const back = { href: href("/webhooks"), text: t.screens.webhooks };
   /** @type {Webhook | null} */
   const one = webhook.data;
-  const saved = () => (webhook.reload(), setTurn((count) => count + 1));
+  const saved = () => (webhook.reload(), stats.reload(), setTurn((count) => count + 1));
   const actions = one && can("webhooks:write") && html`
     <${Button} onClick=${() => setDialog("test")}>${t.webhooks.test}</${Button}>
     <${Button} onClick=${() => setDialog("replay")}>${t.webhooks.replay}</${Button}>
@@ -160,7 +160,7 @@ function Subscription({ id }) {
   return html`<${Page} title=${one?.url ?? t.webhooks.subscription} lead=${one?.description} back=${back}
     actions=${actions}>
     <${Shown} of=${webhook}>
-      ${(/** @type {Webhook} */ data) => html`<${Health} webhook=${data} turn=${turn} />`}</${Shown}>
+      ${(/** @type {Webhook} */ data) => html`<${Health} webhook=${data} stats=${stats} />`}</${Shown}>
     <${OwnLog} id=${id} turn=${turn} />
     ${one && dialog === "test" && html`<${Test} id=${id} onClose=${() => (close(), saved())} />`}
     ${one && dialog === "replay" && html`<${Replay} webhook=${one} onClose=${() => (close(), saved())} />`}
@@ -179,18 +179,16 @@ function Subscription({ id }) {
   </${Page}>`;
 }
 
-/** @param {{ webhook: Webhook, turn: number }} p */
-function Health({ webhook, turn }) {
-  const stats = useStats([webhook.id], turn);
+/** @param {{ webhook: Webhook, stats: any }} p */
+function Health({ webhook, stats }) {
   const types =
     html`<div class="tags">
       ${webhook.event_types.map((type) =>
         html`<${Badge}>${type === "*" ? t.webhooks.every : type}</${Badge}>`)}</div>`;
-  return html`<${Shown} of=${stats} rows=${3}>${(/** @type {Record<string, StatsOfOne>} */ data) => {
-    const one = data[webhook.id];
-    if (!one) return null;
+  return html`<${Shown} of=${stats} rows=${3}>${(/** @type {import("../types").DeliveryStats} */ data) => {
+    const one = reported(data);
     const share = one.attempts ? one.successes / one.attempts : 1;
-    return html`<div class="list"><div class="figures">
+    return html`<div class="stack"><div class="figures">
       <${Figure} label=${t.webhooks.rate24} value=${percent(one.successes, one.attempts)}
         note=${t.webhooks.attempts(one.attempts)}
         tone=${share < 0.9 ? "bad" : share < 1 ? "warn" : undefined} />
