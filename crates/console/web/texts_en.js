@@ -271,7 +271,7 @@ export const t = {
     attempt: (/** @type {number} */ number) => `Attempt ${number}`,
     answered: (/** @type {number} */ status, /** @type {string} */ took) => `Status ${status} after ${took}`,
     next: "Next attempt",
-    logged: "Sent", loggedText: "From the log, which keeps neither the other headers nor the bodies of request and answer.",
+    loggedText: "From the log, which keeps neither the other headers nor the bodies of request and answer.",
     wouldBe: "What would be sent now", wouldBeText: "Made from the event and the subscription as they are now. At the " +
       "time of the attempt, the subscription may have had other headers or another payload.",
     headers: "Custom headers", body: "Body", thinBody: "Body, without the content (thin)",

@@ -75,6 +75,20 @@ export async function whole(page, name, check) {
   check(split.length === 0, `${name}: split words: ${split.slice(0, 5).join(", ")}`);
 }
 
+/** Pixels that a card may be taller than its content. */
+const MOST_EMPTY = 120;
+
+/** No card is an empty box beside a taller one, and no tabs are beyond the edge of the screen. */
+async function filled(page, name, check) {
+  const holes = await page.evaluate((most) => [...document.querySelectorAll(".card")].map((card) => {
+    const bottom = Math.max(...[...card.children].map((child) => child.getBoundingClientRect().bottom));
+    return { title: card.querySelector("h2")?.textContent, empty: card.getBoundingClientRect().bottom - bottom };
+  }).filter(({ empty }) => empty > most).map(({ title, empty }) => `${title}: ${Math.round(empty)}`), MOST_EMPTY);
+  check(holes.length === 0, `${name}: holes in cards: ${holes.join(", ")}`);
+  const cut = await page.evaluate(() => [...document.querySelectorAll(".tabs")].filter((tabs) => tabs.scrollWidth > tabs.clientWidth + 1).length);
+  check(cut === 0, `${name}: tabs are cut`);
+}
+
 /** Texts of people are texts: nothing of them runs or becomes an element. */
 async function hostile(page, name, check) {
   const found = await page.evaluate(() => [document.title, document.querySelectorAll("main script, main img, main a[href^='javascript:' i]").length]);
@@ -105,6 +119,7 @@ export async function looks(scene) {
         await page.emulateMedia({ colorScheme });
         await accessible(page, name, check);
         await fits(page, name, check);
+        await filled(page, name, check);
         await page.screenshot({ path: `${folder}/${name}.png` });
       }
     }

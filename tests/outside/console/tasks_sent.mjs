@@ -12,8 +12,8 @@ export async function sent(page, { working, origin, check }) {
   const [entry] = await eventually(deliveries, (data) => data.length > 0, "the department is delivered");
   await page.goto(`${origin}/console/webhooks/${hook.id}/deliveries/${entry.id}`);
   await page.getByText("The receiver has acknowledged the event.").waitFor();
-  const request = page.getByRole("region", { name: "Request" });
-  await request.getByText("What would be sent now").waitFor();
+  await page.getByRole("region", { name: "Request" }).getByText(`X-Service-Delivery-Id: ${entry.id}`).waitFor();
+  const request = page.getByRole("region", { name: "What would be sent now" });
   await request.getByText("x-gateway: …9a7d").waitFor();
   await request.getByText('"payload": "thin"').waitFor();
   await accessible(page, "a thin delivery", check);

@@ -272,7 +272,7 @@ export const t = {
     attempt: (/** @type {number} */ number) => `Versuch ${number}`,
     answered: (/** @type {number} */ status, /** @type {string} */ took) => `Status ${status} nach ${took}`,
     next: "Nächster Versuch",
-    logged: "Gesendet", loggedText: "Aus dem Protokoll, das weder die übrigen Header noch die Inhalte von Anfrage und Antwort enthält.",
+    loggedText: "Aus dem Protokoll, das weder die übrigen Header noch die Inhalte von Anfrage und Antwort enthält.",
     wouldBe: "Was jetzt gesendet würde", wouldBeText: "Aus dem Ereignis und dem Abonnement, wie sie jetzt sind. Zur Zeit des " +
       "Versuchs kann das Abonnement andere Header oder einen anderen Inhalt gehabt haben.",
     headers: "Eigene Header", body: "Inhalt", thinBody: "Inhalt, ohne die Ressource (dünn)",

@@ -164,7 +164,7 @@ function One({ id }) {
         [t.created, html`<${Time} at=${data.created_at} />`],
         [t.id, html`<${Id} value=${data.id} />`],
         ...Object.entries(data.metadata)]} /></${Card}></div>`}</${Shown}>
-    <div class="grid2">
+    <div class="balance">
       <${Card} title=${t.feedback.others}><${Shown} of=${{ ...others, hasMore: false }} rows=${2} empty=${none}>
         ${(/** @type {Observation[]} */ rows) => html`<ul class="attention">${rows
       .filter((row) => row.id !== id)

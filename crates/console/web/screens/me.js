@@ -65,7 +65,7 @@ function Overview({ me }) {
         : isRead && !notices.hasMore && [...waiting, objectives].every((one) => !one.error) ? html`<p class="muted">${t.work.mine.nothing}.</p>` : null}
       <${Older} of=${notices} />
       ${waiting.filter((one) => one.error).map((one) => html`<${Problem} error=${one.error} retry=${one.reload} />`)}</${Card}>
-    <div class="grid2">
+    <div class="balance">
       ${can("objectives:read") && html`<${Card} title=${t.feedback.objectives}
         actions=${html`<${Write} name="objectives" person=${me} kind="quiet" />`}>
         <${Shown} of=${objectives} rows=${3} empty=${html`<${Empty} title=${t.work.mine.noObjectives} text=${t.work.mine.noObjectivesText}>
@@ -92,7 +92,7 @@ const TONES = { objective_returned: "warn", summary_returned: "warn", feedback_r
 /** @param {{ of: Matter, onAnswer: (one: Matter) => void }} p */
 const Own = ({ of, onAnswer }) => html`<li><${Badge} tone=${TONES[of.kind] ?? "info"}>${t.matters[of.kind]}</${Badge}>
   ${of.kind !== "feedback_requested" ? html`<div class="grow"><a href=${screenOf(of)} dir="auto">${of.title}</a>${of.reason && html`<${Prose}>${of.reason}</${Prose}>`}</div>`
-    : html`<span class="grow"><strong dir="auto">${of.title}</strong> <span class="muted">${of.employee_name && html`${t.feedback.aboutPerson} <a class="person" href=${href(`/people/${of.employee_id}`)} dir="auto">${of.employee_name}</a>`}
+    : html`<span class="grow"><strong dir="auto">${of.title}</strong> <span class="muted">${of.employee_name && html`${t.feedback.aboutPerson} <span dir="auto">${of.employee_name}</span>`}
       ${of.due_date && html` · ${t.feedback.due(date(of.due_date))}`}</span></span>
     ${can("assignments:write") && html`<${Button} aria-label=${t.work.mine.answerTitle(of.title)} onClick=${() => onAnswer(of)}>${t.work.mine.answer}</${Button}>`}`}</li>`;
 

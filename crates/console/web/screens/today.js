@@ -117,7 +117,7 @@ function Deliveries({ webhooks, beside }) {
 /** @typedef {import("../types").RequestStats} RequestStats */
 
 /** Tones of kinds; the others warn. @type {Record<string, "bad" | "info">} */
-const TONES = { webhook_inactive: "bad", webhook_failing: "bad", connector_paused: "bad", connector_failing: "bad",
+const TONES = { webhook_inactive: "bad", webhook_failing: "bad", connector_paused: "bad",
   summary_shared: "info", objective_quiet: "info" };
 
 /** @param {Matter} one @returns {Entry} */

@@ -41,12 +41,11 @@ export function Delivery({ webhookId, id }) {
     ${attempts.data && html`<${Present} page=${attempts.data} />`}
     <${Shown} of=${entry}>
       ${(/** @type {Entry} */ data) => html`<${Summary} entry=${data} event=${event.data} />`}</${Shown}>
-    ${one && html`<div class="grid2">
+    ${one && html`<div class="balance">
       <${Card} title=${t.delivery.attempts}><${Shown} of=${attempts} rows=${3}>
         ${(/** @type {Attempts} */ page) => html`
         <${Attempts} rows=${page.data.toReversed()} current=${id} />`}</${Shown}></${Card}>
-      <${Card} title=${t.delivery.request}><${Sent} entry=${one} event=${event}
-        webhook=${webhook} /></${Card}></div>`}
+      <${Sent} entry=${one} event=${event} webhook=${webhook} /></div>`}
   </${Page}>`;
 }
 
@@ -122,15 +121,15 @@ function Sent({ entry, event, webhook }) {
   const headers = Object.entries(subscription?.headers ?? {}).map(([name, value]) => `${name}: ${value}`).join("\n");
   const isThin = subscription?.payload === "thin";
   const body = event.data && subscription ? JSON.stringify(isThin ? thin(event.data) : event.data, null, 2) : null;
-  return html`<h3>${t.delivery.logged}</h3><pre class="code" tabindex="0">${logged}</pre>
-    <p class="muted">${t.delivery.loggedText}</p>
-    ${(headers || body) && html`<h3>${t.delivery.wouldBe}</h3><p class="muted">${t.delivery.wouldBeText}</p>`}
+  return html`<${Card} title=${t.delivery.request}><pre class="code" tabindex="0">${logged}</pre>
+      <p class="muted">${t.delivery.loggedText}</p>
+      ${event.error && html`<${Problem} error=${event.error} />`}</${Card}>
+    ${(headers || body) && html`<${Card} title=${t.delivery.wouldBe}><p class="muted">${t.delivery.wouldBeText}</p>
     ${headers && html`<pre class="code" tabindex="0" aria-label=${t.delivery.headers}>${headers}</pre>`}
     ${body &&
       html`<div class="languages"><h3>${isThin ? t.delivery.thinBody : t.delivery.body}</h3>
         <${Copy} value=${body} label=${t.delivery.body} /></div>
-      <pre class="code" tabindex="0" dir="auto">${body}</pre>`}
-    ${event.error && html`<${Problem} error=${event.error} />`}`;
+      <pre class="code" tabindex="0" dir="auto">${body}</pre>`}</${Card}>`}`;
 }
 
 /** The body of a thin delivery. It names the type and the URL of the resource, which only the service composes. @param {any} event */

@@ -16,8 +16,9 @@ const ZSTD_LEVEL: i32 = 1;
 const ZSTD_LEVEL_ONCE: i32 = 19;
 /// Zstd level for large static files: a higher one would hold up the request that is first for hundreds of milliseconds.
 const ZSTD_LEVEL_LARGE: i32 = 12;
-/// Size from which a static file is large, in bytes.
-const LARGE_BYTES: usize = 128 * 1024;
+/// Size from which a static file is large, in bytes. The files of the console are smaller: the largest takes a tenth of a
+/// second, once.
+const LARGE_BYTES: usize = 512 * 1024;
 
 /// Content encoding of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
