@@ -6550,7 +6550,7 @@ class ListEventsQuery(TypedDict):
     filter: NotRequired[ListEventsFilter]
     """Conditions that every entry matches."""
 
-    since: NotRequired[str]
+    since: NotRequired[str | Literal["now"] | Literal["newest"]]
     """Start at the first event at or after this time, at most 30 days ago. `now` starts after all existing
     events, `newest` at the newest `limit` events. The response has the cursor for the next request.
     Cannot be combined with `cursor`.

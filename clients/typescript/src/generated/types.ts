@@ -5248,7 +5248,7 @@ export interface ListEventsQuery {
    * events, `newest` at the newest `limit` events. The response has the cursor for the next request. Cannot
    * be combined with `cursor`.
    */
-  since?: string | undefined;
+  since?: string | "now" | "newest" | undefined;
   /** Maximum number of entries on a page, 1 to 100. Default: 50. */
   limit?: number | undefined;
   /**

@@ -30,7 +30,9 @@ fn schema(takes: ValueForm) -> Value {
         ValueForm::Period => period(),
         ValueForm::Date => date(),
         ValueForm::Datetime => datetime(),
-        ValueForm::Beginning => json!({"anyOf": [datetime(), {"type": "string", "enum": ["now", "newest"]}]}),
+        ValueForm::Beginning => {
+            json!({"anyOf": [datetime(), {"type": "string", "const": "now"}, {"type": "string", "const": "newest"}]})
+        }
     }
 }
 
