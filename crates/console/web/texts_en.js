@@ -189,7 +189,7 @@ export const t = {
     unseen: "This key sees nothing that could wait",
     success: "Delivered, 24 hours", slowest: "slowest subscription", queue: "Queue",
     failing: "Failing subscriptions", quota: "Quota of this key",
-    quotaText: "Requests of this key within a minute, as of the last answer to this tab.", 
+    quotaText: "Requests of this key within a minute, as of the last answer to this tab.",
     requests: "Requests by hour, last 24 hours", answered: "answered", refusedOrFailed: "refused or failed",
     requestsLabel: (/** @type {number} */ good, /** @type {number} */ bad) =>
       `Requests of the last 24 hours: ${good} answered, ${bad} refused or failed`,

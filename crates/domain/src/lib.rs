@@ -67,7 +67,6 @@ pub(crate) use candor_forms::content;
 pub mod access;
 pub mod assignment;
 pub mod attempt_failure;
-pub mod attention;
 pub mod audit;
 pub mod catalog;
 pub mod conversation;

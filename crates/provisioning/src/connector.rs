@@ -24,7 +24,6 @@ pub use sync::{Status, Sync, SyncStatus};
 pub use traffic::{KEPT_REQUESTS, ScimRequest};
 
 use candor_domain::access::Caller;
-use candor_domain::attention::{AttentionKind, Matter};
 use candor_domain::decision::{Decision, Resource, identity};
 use candor_domain::event::EventType;
 use candor_domain::fields::StringEnum;
@@ -154,20 +153,6 @@ impl Connector {
             Type::Scim => Status::Active,
             Type::CsvFeed => Status::from_last_sync(self.last_sync.as_ref()),
         }
-    }
-
-    /// Returns the matter of a paused connector, or of one whose newest sync left rows out (decision A21).
-    #[must_use]
-    pub fn attention(&self) -> Option<Matter> {
-        let is_incomplete = self.last_sync.as_ref().is_some_and(|sync| sync.status != SyncStatus::Succeeded);
-        let (kind, at) = match self.status() {
-            Status::Paused => (AttentionKind::ConnectorPaused, self.paused_at),
-            Status::Pending | Status::Active | Status::Failing if is_incomplete => {
-                (AttentionKind::ConnectorFailing, self.last_sync.as_ref().map(|sync| sync.at))
-            }
-            Status::Pending | Status::Active | Status::Failing => return None,
-        };
-        Some(Matter::new(kind, self.id, "/connectors", &*self.hris_source).with_time(at))
     }
 
     /// Creates a connector without a sync.

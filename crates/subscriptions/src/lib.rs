@@ -22,7 +22,6 @@ mod streak;
 mod subscribers;
 mod topic;
 
-use candor_domain::attention::{AttentionKind, Matter};
 use candor_domain::decision::{Resource, identity};
 use candor_domain::event::EventType;
 use candor_domain::fields::string_enum;
@@ -197,18 +196,6 @@ impl Subscription {
     /// Returns the sealed secrets that sign at this time, oldest first (§6.3, decision F5).
     pub fn signing_secrets(&self, at: Timestamp) -> impl Iterator<Item = &SealedSecret> {
         self.secrets.iter().filter(move |secret| secret.ends_at.is_none_or(|end| at < end))
-    }
-
-    /// Returns the matter of an inactive subscription, or of one whose newest delivery failed (decision A21).
-    #[must_use]
-    pub fn attention(&self) -> Option<Matter> {
-        let is_failing = self.last_delivery_status.is_some_and(|status| status != Status::Success);
-        let (kind, at) = match (self.active, is_failing) {
-            (false, _) => (AttentionKind::WebhookInactive, Some(self.updated_at)),
-            (true, true) => (AttentionKind::WebhookFailing, self.last_delivery_at),
-            (true, false) => return None,
-        };
-        Some(Matter::new(kind, self.id, "/webhooks", &*self.url).with_time(at))
     }
 
     /// Returns the subscription with the result of an attempt (§3.4). `updated_at` stays unchanged.

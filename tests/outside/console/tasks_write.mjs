@@ -98,7 +98,7 @@ export async function plan(page, { origin, check }) {
   await page.goto(`${origin}/console/people/${id}`);
   await page.getByRole("link", { name: "The release notes are read" }).click();
   await heading(page, "The release notes are read");
-  await page.getByRole("region", { name: "History" }).getByText("objective.submit").waitFor();
+  await page.getByRole("region", { name: "History" }).getByText("Submitted", { exact: true }).waitFor();
   await button(page, "Edit").click();
   await dialog.getByLabel("Description").fill("Counted by the page itself.");
   await button(dialog, "Save").click();

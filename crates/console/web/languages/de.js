@@ -192,7 +192,7 @@ export const t = {
     unseen: "Dieser Schlüssel sieht nichts, was warten könnte",
     success: "Zugestellt, 24 Stunden", slowest: "langsamstes Abonnement", queue: "Warteschlange",
     failing: "Gestörte Abonnements", quota: "Kontingent dieses Schlüssels",
-    quotaText: "Anfragen dieses Schlüssels in einer Minute, nach der letzten Antwort an diesen Tab.", 
+    quotaText: "Anfragen dieses Schlüssels in einer Minute, nach der letzten Antwort an diesen Tab.",
     requests: "Anfragen je Stunde, letzte 24 Stunden", answered: "beantwortet", refusedOrFailed: "nicht ausgeführt",
     requestsLabel: (/** @type {number} */ good, /** @type {number} */ bad) =>
       `Anfragen der letzten 24 Stunden: ${good} beantwortet, ${bad} abgelehnt oder fehlgeschlagen`,

@@ -360,4 +360,4 @@ impl ApiKey {
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;

@@ -1,7 +1,7 @@
 //! Attention: what waits for the caller (decision A21).
 
+use candor_attention::{Attention, AttentionKind};
 use candor_domain::access::Access;
-use candor_domain::attention::{Attention, AttentionKind};
 use candor_service::usecases::attention;
 use serde_json::json;
 

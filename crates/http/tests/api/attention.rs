@@ -1,4 +1,4 @@
-//! What waits for a caller (decision A21).
+//! Resources that wait for a caller (decision A21).
 
 use candor_domain::access::{AccessLevel, Environment, Permission, Permissions};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const DAY: i64 = 86_400;
 const EMPLOYEES: (&str, &str) = ("employee-objectives", "employee");
 const MANAGERS: (&str, &str) = ("manager-objectives", "manager");
 
-async fn attention(world: &TestApi, key: &str) -> Value {
+async fn read_attention(world: &TestApi, key: &str) -> Value {
     let response = world.bare("GET", "/v1/attention").key(key).send().await;
     assert_eq!(response.status, 200, "{}", response.text());
     response.json()
@@ -43,31 +43,38 @@ async fn summary(world: &TestApi, author: &str, employee: &str, title: &str) -> 
     format!("/v1/summaries/{}", world.made("/v1/summaries", body).await)
 }
 
+/// Makes an inactive subscription, a failing one, a connector with issues and a key that expires; returns their ids, and
+/// the end of the key.
+async fn fail_operations(world: &TestApi) -> [String; 5] {
+    let hook = json!({"url": "https://hooks.example.com/a", "event_types": ["webhook.disabled"]});
+    let hook = world.made("/v1/webhooks", hook).await;
+    assert_eq!(world.patch(&format!("/v1/webhooks/{hook}"), json!({"active": false})).await.status, 200);
+    let failing = json!({"url": "https://hooks.example.com/b", "event_types": ["department.created"]});
+    let failing = world.made("/v1/webhooks", failing).await;
+    world.made("/v1/departments", json!({"name": "Care"})).await;
+    world.attempt_all(503).await;
+    let connector = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
+    let file = "email,first_name,last_name\nwrong,A,B\n";
+    let upload = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}"));
+    assert_eq!(upload.header("content-type", "text/csv").body(file).send().await.status, 200);
+    let end = world.services.clock.now().plus_seconds(5 * DAY).to_string();
+    let key = world.made("/v1/api-keys", json!({"name": "HR sync", "scopes": ["*"], "expires_at": end})).await;
+    [hook, failing, connector, key, end]
+}
+
 #[tokio::test]
-async fn everything_that_waits_is_there_the_urgent_first() {
+async fn attention_has_each_kind_of_matter_in_order() {
     for shared in every_store().await {
         let (world, store) = (&shared.world, shared.name);
-        assert_eq!(attention(world, &world.admin).await["data"], json!([]), "{store}");
+        assert_eq!(read_attention(world, &world.admin).await["data"], json!([]), "{store}");
         let ada = person(world, "Ada", "manager", None).await;
         let bo = person(world, "Bo", "employee", Some(&ada)).await;
-        let hook = json!({"url": "https://hooks.example.com/a", "event_types": ["webhook.disabled"]});
-        let hook = world.made("/v1/webhooks", hook).await;
-        assert_eq!(world.patch(&format!("/v1/webhooks/{hook}"), json!({"active": false})).await.status, 200);
-        let failing = json!({"url": "https://hooks.example.com/b", "event_types": ["department.created"]});
-        let failing = world.made("/v1/webhooks", failing).await;
-        world.made("/v1/departments", json!({"name": "Care"})).await;
-        world.attempt_all(503).await;
-        let connector = world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": "acme"})).await;
-        let file = "email,first_name,last_name\nwrong,A,B\n";
-        let upload = world.ask("POST", &format!("/v1/employees/csv?connector_id={connector}"));
-        assert_eq!(upload.header("content-type", "text/csv").body(file).send().await.status, 200, "{store}");
-        let end = world.services.clock.now().plus_seconds(5 * DAY).to_string();
-        let key = world.made("/v1/api-keys", json!({"name": "HR sync", "scopes": ["*"], "expires_at": end})).await;
+        let [hook, failing, connector, key, end] = fail_operations(world).await;
         let goal = objective(world, EMPLOYEES, &bo).await;
         // Ends later, so it is the first of the list.
-        let later = json!({"scope": "manager", "owner_id": ada, "title": "Answer within a day",
+        let later_goal = json!({"scope": "manager", "owner_id": ada, "title": "Answer within a day",
             "period_start": "2026-04-01", "period_end": "2026-07-31"});
-        let wider = create_objective(world, MANAGERS, later).await;
+        let wider = create_objective(world, MANAGERS, later_goal).await;
         for path in [&goal, &wider] {
             must(world, &format!("{path}/submit"), json!({})).await;
         }
@@ -80,7 +87,7 @@ async fn everything_that_waits_is_there_the_urgent_first() {
         must(world, &format!("{quiet}/approve"), json!({})).await;
         assert_eq!(world.patch(&quiet, json!({"status": "in_progress"})).await.status, 200, "{store}");
 
-        let attention = attention(world, &world.admin).await;
+        let attention = read_attention(world, &world.admin).await;
         let of_api = |path: &str| path.trim_start_matches("/v1").to_owned();
         let expected_matters = [
             ["webhook_inactive", "https://hooks.example.com/a", "null", &format!("/webhooks/{hook}")],
@@ -121,7 +128,7 @@ async fn everything_that_waits_is_there_the_urgent_first() {
 }
 
 #[tokio::test]
-async fn person_gets_what_waits_for_that_person() {
+async fn key_of_a_person_gets_the_own_matters() {
     for shared in every_store().await {
         let (world, store) = (&shared.world, shared.name);
         let boss = person(world, "Boss", "manager", None).await;
@@ -137,37 +144,39 @@ async fn person_gets_what_waits_for_that_person() {
         }
         let asked =
             json!({"employee_id": bo, "requester_id": boss, "title": "How is Bo?", "reviewer_ids": [ada, boss]});
-        let asked = world.made("/v1/assignments", asked).await;
+        let assignment = world.made("/v1/assignments", request).await;
         for path in [&goal, &draft] {
             must(world, &format!("{path}/submit"), json!({})).await;
         }
         must(world, &format!("{goal}/reject"), json!({"reason": "Name a number."})).await;
         must(world, &format!("{draft}/return"), json!({"reason": "Say what follows."})).await;
 
-        let own = attention(world, &key).await;
+        let own = read_attention(world, &key).await;
         let of_api = |path: &str| path.trim_start_matches("/v1").to_owned();
         let expected_matters = [
             ["objective_returned", "Answer within a day", "Ada Example", &of_api(&goal)],
             ["summary_returned", "Bo, first half", "Bo Example", &of_api(&draft)],
-            ["feedback_requested", "How is Bo?", "Bo Example", &format!("/assignments/{asked}")],
+            ["feedback_requested", "How is Bo?", "Bo Example", &format!("/assignments/{assignment}")],
             ["summary_shared", "Ada, first half", "Ada Example", &of_api(&shared_one)],
         ];
         assert_eq!(matters(&own), expected_matters.map(|one| one.map(ToOwned::to_owned)), "{store}");
         let reasons: Vec<_> = own["data"].as_array().unwrap().iter().map(|one| one["reason"].clone()).collect();
         assert_eq!(reasons, [json!("Name a number."), json!("Say what follows."), Value::Null, Value::Null]);
-        assert_eq!(matters(&attention(world, &other_key).await), Vec::<[String; 4]>::new(), "{store}");
+        assert_eq!(matters(&read_attention(world, &other_key).await), Vec::<[String; 4]>::new(), "{store}");
 
         for path in [&goal, &draft] {
             must(world, &format!("{path}/submit"), json!({})).await;
         }
         let feedback = json!({"comment": "Thank you."});
-        let answer = world.bare("POST", &format!("{shared_one}/feedback")).key(&key).json(&feedback).send().await;
-        assert_eq!(answer.status, 200, "{store}: {}", answer.text());
+        let response =
+            world.bare("POST", &format!("{shared_one}/feedback")).key(&key).json(&feedback).send().await;
+        assert_eq!(response.status, 200, "{store}: {}", response.text());
         let submission = json!({"observations": [{"type": "strength", "observation": "Calm."}]});
-        let path = format!("/v1/assignments/{asked}/submissions");
-        let answer = world.bare("POST", &path).key(&key).json(&submission).send().await;
-        assert_eq!(answer.status, 200, "{store}: {}", answer.text());
-        let kinds: Vec<_> = matters(&attention(world, &key).await).into_iter().map(|[kind, ..]| kind).collect();
+        let path = format!("/v1/assignments/{assignment}/submissions");
+        let response = world.bare("POST", &path).key(&key).json(&submission).send().await;
+        assert_eq!(response.status, 200, "{store}: {}", response.text());
+        let kinds: Vec<_> =
+            matters(&read_attention(world, &key).await).into_iter().map(|[kind, ..]| kind).collect();
         assert_eq!(kinds, ["objective_in_review", "summary_in_review"], "{store}");
     }
 }
@@ -181,7 +190,7 @@ async fn attention_ends_after_twenty_of_a_kind() {
             let goal = objective(world, EMPLOYEES, &ada).await;
             must(world, &format!("{goal}/submit"), json!({})).await;
         }
-        let attention = attention(world, &world.admin).await;
+        let attention = read_attention(world, &world.admin).await;
         assert_eq!(attention["data"].as_array().unwrap().len(), 20, "{}", shared.name);
         let in_review = kinds(&attention).into_iter().find(|(kind, ..)| kind == "objective_in_review");
         assert_eq!(in_review, Some(("objective_in_review".to_owned(), 20, true)), "{}", shared.name);
@@ -189,21 +198,21 @@ async fn attention_ends_after_twenty_of_a_kind() {
 }
 
 #[tokio::test]
-async fn attention_shows_only_what_the_key_may_read() {
+async fn attention_shows_kinds_that_the_key_may_read() {
     let world = TestApi::new().await;
     let ada = person(&world, "Ada", "manager", None).await;
     let goal = objective(&world, EMPLOYEES, &ada).await;
     must(&world, &format!("{goal}/submit"), json!({})).await;
     let key = world.scoped(&[Permission::ObjectivesRead]).await;
-    let nameless = attention(&world, &key).await;
+    let nameless = read_attention(&world, &key).await;
     assert_eq!(matters(&nameless)[0][2], "null", "a name needs `employees:read`");
     assert_eq!(nameless["data"][0]["employee_id"], json!(ada));
     let shown_kinds: Vec<_> = kinds(&nameless).into_iter().map(|(kind, ..)| kind).collect();
     assert_eq!(shown_kinds, ["objective_in_review", "objective_quiet"]);
     let nothing = world.scoped(&[Permission::EventsRead]).await;
-    assert_eq!(attention(&world, &nothing).await, json!({"data": [], "kinds": []}));
+    assert_eq!(read_attention(&world, &nothing).await, json!({"data": [], "kinds": []}));
     let test_key = world.key(Permissions::ALL, AccessLevel::Admin, Environment::Test).await;
-    let of_test = attention(&world, &test_key).await;
+    let of_test = read_attention(&world, &test_key).await;
     assert_eq!(of_test["data"], json!([]));
     assert!(
         kinds(&of_test).iter().all(|(kind, ..)| !kind.starts_with("api_key") && !kind.starts_with("connector"))

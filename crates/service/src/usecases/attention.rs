@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use candor_attention::{
+    Attention, AttentionKind, MAX_OF_KIND, Matter, PartOfAttention, filter_awaited, filter_quiet,
+    find_return_reasons, of_assignment, of_connector, of_key, of_objective, of_returned_draft,
+    of_returned_objective, of_shared_summary, of_summary, of_webhook,
+};
 use candor_domain::access::api_key::{self, ApiKey, ApiKeyKind};
 use candor_domain::access::{Access, Permission};
 use candor_domain::assignment::{self, Assignment};
-use candor_domain::attention::{
-    Attention, AttentionKind, MAX_OF_KIND, Matter, PartOfAttention, awaited_objectives, find_return_reasons,
-    quiet_objectives,
-};
 use candor_domain::id::EmployeeId;
 use candor_domain::notification::{self, Notification};
 use candor_domain::objective::{self, Objective};
@@ -40,8 +41,12 @@ const FIRST: PageRequest = PageRequest { limit: MAX_OF_KIND, after: None };
 pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
     context.authorize()?;
     let reader = Reader { services, context, now: services.clock.now() };
-    let (of_settings, of_own, of_reviews, of_assignments) =
-        tokio::try_join!(reader.settings(), reader.own(), reader.reviews(), reader.assignments(),)?;
+    let (of_settings, of_own, of_reviews, of_assignments) = tokio::try_join!(
+        reader.read_settings(),
+        reader.read_own(),
+        reader.read_reviews(),
+        reader.read_assignments(),
+    )?;
     let parts = [of_settings, of_own, of_reviews, of_assignments].into_iter().flatten().collect();
     let mut attention = Attention::from_parts(parts);
     let may_name = Access::scope(Permission::EmployeesRead).check(&context.caller).is_ok();
@@ -81,7 +86,7 @@ impl Reader<'_> {
     }
 
     /// Reads subscriptions, connectors and keys.
-    async fn settings(&self) -> Result<Parts, Error> {
+    async fn read_settings(&self) -> Result<Parts, Error> {
         let webhooks = rows::webhooks::list(
             &candor_subscriptions::Filter::default(),
             Subscription::DEFAULT,
@@ -91,23 +96,19 @@ impl Reader<'_> {
         let filter = api_key::Filter { kind: Some(ApiKeyKind::Key), ..api_key::Filter::default() };
         let keys = rows::api_keys::list(filter, ApiKey::DEFAULT, &PageRequest::ALL);
         let (webhooks, connectors, keys) = tokio::try_join!(
-            self.read(
-                &[AttentionKind::WebhookInactive, AttentionKind::WebhookFailing],
-                webhooks,
-                Subscription::attention
-            ),
+            self.read(&[AttentionKind::WebhookInactive, AttentionKind::WebhookFailing], webhooks, of_webhook),
             self.read(
                 &[AttentionKind::ConnectorPaused, AttentionKind::ConnectorFailing],
                 connectors,
-                Connector::attention
+                of_connector
             ),
-            self.read(&[AttentionKind::ApiKeyExpiring], keys, |key| key.attention(self.now)),
+            self.read(&[AttentionKind::ApiKeyExpiring], keys, |key| of_key(key, self.now)),
         )?;
         Ok([webhooks, connectors, keys].concat())
     }
 
     /// Reads what was sent back to the caller's person, and the summaries shared with that person.
-    async fn own(&self) -> Result<Parts, Error> {
+    async fn read_own(&self) -> Result<Parts, Error> {
         let Some(person) = self.context.caller.bound_to() else { return Ok(vec![]) };
         let shared = summary::Filter {
             employee_id: Some(person),
@@ -115,17 +116,17 @@ impl Reader<'_> {
             ..summary::Filter::default()
         };
         let (shared, returned) = tokio::try_join!(
-            self.read(&[AttentionKind::SummaryShared], self.summaries(&shared), |summary| {
-                summary.attention_of_reader(person)
-            }),
-            self.returned(person),
+            self.read(&[AttentionKind::SummaryShared], self.summaries(&shared), |summary| of_shared_summary(
+                summary, person
+            )),
+            self.read_returned(person),
         )?;
         Ok([shared, returned].concat())
     }
 
     /// Reads the objectives and drafts of a person that were sent back. The newest notifications have the reasons; without
     /// one, nothing else is read.
-    async fn returned(&self, person: EmployeeId) -> Result<Parts, Error> {
+    async fn read_returned(&self, person: EmployeeId) -> Result<Parts, Error> {
         const KINDS: [&[AttentionKind]; 2] =
             [&[AttentionKind::ObjectiveReturned], &[AttentionKind::SummaryReturned]];
         let kinds: Vec<_> = KINDS.into_iter().filter_map(|kinds| self.open(kinds)).collect();
@@ -140,12 +141,14 @@ impl Reader<'_> {
             let empty_part = |kinds| PartOfAttention { kinds, matters: vec![], has_more: false };
             return Ok(kinds.into_iter().map(empty_part).collect());
         }
-        let (objectives, drafts) =
-            tokio::try_join!(self.returned_objectives(person, &reasons), self.returned_drafts(person, &reasons))?;
+        let (objectives, drafts) = tokio::try_join!(
+            self.read_returned_objectives(person, &reasons),
+            self.read_returned_drafts(person, &reasons)
+        )?;
         Ok([objectives, drafts].concat())
     }
 
-    async fn returned_objectives(
+    async fn read_returned_objectives(
         &self,
         person: EmployeeId,
         reasons: &HashMap<&str, &str>,
@@ -155,41 +158,49 @@ impl Reader<'_> {
             ..objective::Filter::of_everyone(&[objective::Status::Proposed])
         };
         let listing = self.objectives(&filter, Objective::DEFAULT, &PageRequest::ALL);
-        self.read(&[AttentionKind::ObjectiveReturned], listing, |objective| objective.attention_to_return(reasons))
-            .await
+        self.read(&[AttentionKind::ObjectiveReturned], listing, |objective| {
+            of_returned_objective(objective, reasons)
+        })
+        .await
     }
 
-    async fn returned_drafts(&self, person: EmployeeId, reasons: &HashMap<&str, &str>) -> Result<Parts, Error> {
+    async fn read_returned_drafts(
+        &self,
+        person: EmployeeId,
+        reasons: &HashMap<&str, &str>,
+    ) -> Result<Parts, Error> {
         let filter = summary::Filter {
             author_id: Some(person),
             statuses: vec![summary::Status::Draft],
             ..summary::Filter::default()
         };
         let listing = self.summaries(&filter);
-        self.read(&[AttentionKind::SummaryReturned], listing, |draft| draft.attention_to_return(reasons)).await
+        self.read(&[AttentionKind::SummaryReturned], listing, |draft| of_returned_draft(draft, reasons)).await
     }
 
     /// Reads what waits for a review, and the objectives without a check-in.
-    async fn reviews(&self) -> Result<Parts, Error> {
+    async fn read_reviews(&self) -> Result<Parts, Error> {
         let quiet_sort = Sort::ascending_by(SortBy::CheckedInAt);
-        let awaited = self.objectives(&awaited_objectives(), Objective::DEFAULT, &FIRST);
-        let quiet = self.objectives(&quiet_objectives(self.now), quiet_sort, &FIRST);
+        let awaited_list = self.objectives(&filter_awaited(), Objective::DEFAULT, &FIRST);
+        let quiet_list = self.objectives(&filter_quiet(self.now), quiet_sort, &FIRST);
         let pending =
             summary::Filter { statuses: vec![summary::Status::PendingReview], ..summary::Filter::default() };
         let (objectives, quiet, summaries) = tokio::try_join!(
-            self.read(&[AttentionKind::ObjectiveInReview], awaited, |one| Some(
-                one.attention(AttentionKind::ObjectiveInReview)
-            )),
-            self.read(&[AttentionKind::ObjectiveQuiet], quiet, |one| Some(
-                one.attention(AttentionKind::ObjectiveQuiet)
-            )),
-            self.read(&[AttentionKind::SummaryInReview], self.summaries(&pending), Summary::attention),
+            self.read(&[AttentionKind::ObjectiveInReview], awaited_list, |one| Some(of_objective(
+                one,
+                AttentionKind::ObjectiveInReview
+            ))),
+            self.read(&[AttentionKind::ObjectiveQuiet], quiet_list, |one| Some(of_objective(
+                one,
+                AttentionKind::ObjectiveQuiet
+            ))),
+            self.read(&[AttentionKind::SummaryInReview], self.summaries(&pending), of_summary),
         )?;
         Ok([objectives, quiet, summaries].concat())
     }
 
     /// Reads the open assignments that ask the caller's person for feedback, and those that are overdue.
-    async fn assignments(&self) -> Result<Parts, Error> {
+    async fn read_assignments(&self) -> Result<Parts, Error> {
         let (today, person) = (self.now.date(), self.context.caller.bound_to());
         let sort = Sort::ascending_by(SortBy::DueBy);
         let viewer = self.context.caller.viewer();
@@ -197,7 +208,7 @@ impl Reader<'_> {
         let open =
             assignment::Filter { statuses: vec![assignment::Status::Open], ..assignment::Filter::default() };
         let is_of = |kind: AttentionKind| {
-            move |one: &Assignment| one.attention(person, today).filter(|matter| matter.kind == kind)
+            move |one: &Assignment| of_assignment(one, person, today).filter(|matter| matter.kind == kind)
         };
         let due_date = Bounds { gte: None, lte: Some(today) };
         let (requested, overdue) = tokio::try_join!(

@@ -274,10 +274,15 @@ async fn feed_from_newest_ends_with_the_last_event(world: CaseContext) {
         assert_eq!((&page.events[..], page.more), (&all.events[first..], false), "{limit}");
         assert_eq!(page.next, all.next, "{limit}: the next page has later events");
         let filter = FeedFilter { kinds: vec![kinds[0]] };
-        let found = world.store.feed(world.tenant, &filter, EVER, &FeedStart::Newest, limit).await.unwrap();
-        let selected: Vec<_> = all.events.iter().filter(|event| event.kind == kinds[0]).cloned().collect();
-        let first = selected.len().saturating_sub(limit.into());
-        assert_eq!((&found.events[..], found.more), (&selected[first..], false), "{limit} with a filter");
+        let filtered_page =
+            world.store.feed(world.tenant, &filter, EVER, &FeedStart::Newest, limit).await.unwrap();
+        let selected_events: Vec<_> = all.events.iter().filter(|event| event.kind == kinds[0]).cloned().collect();
+        let first = selected_events.len().saturating_sub(limit.into());
+        assert_eq!(
+            (&filtered_page.events[..], filtered_page.more),
+            (&selected_events[first..], false),
+            "{limit} with a filter"
+        );
     }
     let (everything, oldest) = (FeedFilter::default(), all.events[6].created_at);
     let from_last = world.store.feed(world.tenant, &everything, oldest, &FeedStart::Newest, 10);
@@ -296,9 +301,9 @@ async fn filtered_feed_from_newest_scans_few_events(world: CaseContext) {
     let filter = FeedFilter { kinds: vec![rare] };
     let page = world.store.feed(world.tenant, &filter, EVER, &FeedStart::Newest, 10).await.unwrap();
     assert_eq!(page.events, [near_end]);
-    let announced = announce(&world, rare).await;
+    let newest_event = announce(&world, rare).await;
     let mut poller = Poller::starting_after(world.clone(), page.next);
-    poller.poll_until(|events| events.contains(&announced)).await;
+    poller.poll_until(|events| events.contains(&newest_event)).await;
 }
 
 async fn feed_from_a_time_is_independent_of_commit_order(world: CaseContext) {

@@ -51,7 +51,7 @@ fn draft(scopes: Permissions, access_level: AccessLevel) -> Draft {
     }
 }
 
-pub(crate) fn key() -> ApiKey {
+pub(super) fn key() -> ApiKey {
     let draft = draft(set(&[ObservationsRead, ObservationsWrite]), AccessLevel::Standard);
     ApiKey::create(KeyId::from_ulid(Ulid(2)), draft, &secret(1), None, NOTHING, NOW).unwrap().state
 }

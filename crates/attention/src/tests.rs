@@ -1,12 +1,57 @@
 use super::*;
-use crate::access::api_key::ApiKey;
-use crate::access::tests::{bound_caller, unbound};
-use crate::access::{AccessLevel, Environment, Permissions};
-use crate::assignment::tests::{NOON, assignment};
-use crate::assignment::{Assignment, Status};
-use ulid::Ulid;
+use candor_domain::access::{AccessLevel, AllowedNetworks, BoundPerson, Environment, Permissions, Quotas, Tenant};
+use candor_domain::assignment::{Assignment, Status, Submission, SubmissionStatus};
+use candor_domain::id::{AssignmentId, KeyId, OrganizationId};
+use candor_domain::keyed::Metadata;
+use candor_domain::ulid::Ulid;
 
+const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 const DAY_SECONDS: i64 = 86_400;
+
+/// Creates a caller with every scope and a key of the organization.
+fn unbound(level: AccessLevel) -> Caller {
+    Caller {
+        tenant: Tenant::live(OrganizationId::from_ulid(Ulid(1))),
+        key: KeyId::from_ulid(Ulid(2)),
+        name: "Test".to_owned(),
+        scopes: Permissions::ALL,
+        level,
+        person: None,
+        connector: None,
+        identity_provider: None,
+        session: None,
+        expires_at: None,
+        allowed_networks: AllowedNetworks::EVERYWHERE,
+        quotas: Quotas::DEFAULT,
+    }
+}
+
+/// Creates a caller with every scope and a standard key that acts for this person.
+fn bound_caller(id: EmployeeId, is_org_admin: bool) -> Caller {
+    Caller { person: Some(BoundPerson { id, is_org_admin }), ..unbound(AccessLevel::Standard) }
+}
+
+/// Returns an open assignment with three reviewers.
+fn assignment() -> Assignment {
+    let reviewer_ids: Vec<_> = [3, 4, 5].map(person).to_vec();
+    Assignment {
+        id: AssignmentId::from_ulid(Ulid(1)),
+        employee_id: person(2),
+        requester_id: Some(person(9)),
+        title: "Before the review".to_owned(),
+        instructions: None,
+        due_date: None,
+        submissions: reviewer_ids.iter().map(|reviewer| Submission::pending(*reviewer)).collect(),
+        reviewer_ids,
+        required_submissions: 2,
+        status: Status::Open,
+        submitted_count: 0,
+        created_at: NOON,
+        updated_at: NOON,
+        metadata: Metadata::default(),
+        external_id: None,
+    }
+}
 
 fn person(number: u128) -> EmployeeId {
     EmployeeId::from_ulid(Ulid(number))
@@ -108,30 +153,11 @@ fn kinds_follow_the_access_to_their_resources() {
 }
 
 #[test]
-fn key_waits_from_two_weeks_before_its_end() {
-    let key = |expires_at: Option<i64>| ApiKey {
-        expires_at: expires_at.map(|seconds| NOON.plus_seconds(seconds)),
-        ..crate::access::api_key::tests::key()
-    };
-    for (expires_at, waits) in [
-        (None, false),
-        (Some(-1), false),
-        (Some(1), true),
-        (Some(14 * DAY_SECONDS - 1), true),
-        (Some(14 * DAY_SECONDS), false),
-    ] {
-        assert_eq!(key(expires_at).attention(NOON).is_some(), waits, "{expires_at:?}");
-    }
-    let revoked_key = ApiKey { revoked_at: Some(NOON), ..key(Some(1)) };
-    assert_eq!(revoked_key.attention(NOON), None);
-}
-
-#[test]
 fn assignment_waits_for_its_reviewer_or_when_overdue() {
     let today = NOON.date();
     let yesterday = NOON.plus_seconds(-DAY_SECONDS).date();
     let kind = |assignment: &Assignment, reviewer: Option<u128>| {
-        assignment.attention(reviewer.map(person), today).map(|matter| matter.kind)
+        of_assignment(assignment, reviewer.map(person), today).map(|matter| matter.kind)
     };
     let due_on = |due_date| Assignment { due_date, ..assignment() };
     for (due_date, reviewer, expected_kind) in [
@@ -144,9 +170,9 @@ fn assignment_waits_for_its_reviewer_or_when_overdue() {
     ] {
         assert_eq!(kind(&due_on(due_date), reviewer), expected_kind, "{due_date:?} {reviewer:?}");
     }
-    let mut answered = due_on(Some(yesterday));
-    answered.submissions[0].status = crate::assignment::SubmissionStatus::Submitted;
-    assert_eq!(kind(&answered, Some(3)), Some(AttentionKind::AssignmentOverdue));
-    let canceled = Assignment { status: Status::Canceled, ..due_on(Some(yesterday)) };
-    assert_eq!(kind(&canceled, Some(3)), None);
+    let mut partly_answered = due_on(Some(yesterday));
+    partly_answered.submissions[0].status = SubmissionStatus::Submitted;
+    assert_eq!(kind(&partly_answered, Some(3)), Some(AttentionKind::AssignmentOverdue));
+    let canceled_assignment = Assignment { status: Status::Canceled, ..due_on(Some(yesterday)) };
+    assert_eq!(kind(&canceled_assignment, Some(3)), None);
 }

@@ -2,19 +2,22 @@
 
 mod matters;
 
-pub use matters::{EXPIRES_WITHIN_DAYS, QUIET_DAYS, awaited_objectives, find_return_reasons, quiet_objectives};
+pub use matters::{
+    EXPIRES_WITHIN_DAYS, QUIET_DAYS, filter_awaited, filter_quiet, find_return_reasons, of_assignment,
+    of_connector, of_key, of_objective, of_returned_draft, of_returned_objective, of_shared_summary, of_summary,
+    of_webhook,
+};
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
+use candor_domain::access::{Access, Caller, Permission};
+use candor_domain::fields::string_enum;
+use candor_domain::id::EmployeeId;
+use candor_domain::time::{Date, Timestamp};
 use schemars::JsonSchema;
 use serde::Serialize;
 use strum::{IntoStaticStr, VariantArray};
-
-use crate::access::{Access, Caller, Permission};
-use crate::fields::string_enum;
-use crate::id::EmployeeId;
-use crate::time::{Date, Timestamp};
 
 /// Maximum number of matters of one kind. A person who has more looks at the list of the resource.
 pub const MAX_OF_KIND: u16 = 20;
