@@ -8,5 +8,6 @@ mod errors;
 mod objective_histories;
 mod reporting;
 mod round_trip;
+mod shown;
 mod summaries;
 mod words;

@@ -1,6 +1,6 @@
 //! Round trips: a complete GET response that is sent back with PATCH changes nothing (decisions A7, A8).
 
-mod keys;
+pub(crate) mod keys;
 
 use candor_domain::access::{AccessLevel, Caller, Permission, Permissions};
 use candor_domain::catalog::{Attribute, Department, Tone, attribute};
@@ -15,14 +15,14 @@ use candor_domain::organization::{self, Organization, Review};
 use candor_domain::people::{self, Custom, CustomFields, Employee, Role, Status};
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
-use candor_test_fixtures::{employee as plain_employee, unbound};
+use candor_test_fixtures::{employee, unbound};
 use serde::Serialize;
 use ulid::Ulid;
 
-const AT: Timestamp = Timestamp::from_millis(1_700_000_000_123);
-const LATER: Timestamp = Timestamp::from_millis(1_700_000_999_000);
+pub(crate) const AT: Timestamp = Timestamp::from_millis(1_700_000_000_123);
+pub(crate) const LATER: Timestamp = Timestamp::from_millis(1_700_000_999_000);
 
-fn id<K: Kind>(number: u128) -> Id<K> {
+pub(crate) fn id<K: Kind>(number: u128) -> Id<K> {
     Id::from_ulid(Ulid(number))
 }
 
@@ -35,14 +35,15 @@ fn response_body<T: Serialize>(resource: &T) -> Object {
     }
 }
 
-fn employee() -> Employee {
+/// A person without optional members.
+pub(crate) fn plain_employee() -> Employee {
     Employee {
         email: "Ada@Example.com".to_owned(),
         first_name: " Ada ".to_owned(),
         last_name: "Lovelace".to_owned(),
         created_at: AT,
         updated_at: AT,
-        ..plain_employee(1)
+        ..employee(1)
     }
 }
 
@@ -70,7 +71,7 @@ fn employee_sent_back_changes_nothing() {
         manager_id: Some(id(2)),
         department_id: Some(id(3)),
         custom_fields: CustomFields(fields.map(|(key, value)| (key.to_owned(), value)).into()),
-        ..employee()
+        ..plain_employee()
     };
     let leaver =
         Employee { status: Status::Deactivated, deactivated_at: Some(AT), returned_at: Some(AT), ..full.clone() };
@@ -80,8 +81,8 @@ fn employee_sent_back_changes_nothing() {
         connector_id: Some(id(4)),
         ..full.clone()
     };
-    let invited_employee = Employee { status: Status::PendingInvite, ..employee() };
-    for employee in [employee(), full, leaver, managed_one, invited_employee] {
+    let invited_employee = Employee { status: Status::PendingInvite, ..plain_employee() };
+    for employee in [plain_employee(), full, leaver, managed_one, invited_employee] {
         let patch = people::Patch::parse(response_body(&employee)).resolve_with(&employee).unwrap();
         // No manager and no department is loaded here: an update looks up only changed references. The stored ones
         // may have been deleted.
@@ -95,9 +96,9 @@ fn employee_sent_back_changes_nothing() {
     }
 }
 
-#[test]
-fn observation_sent_back_changes_nothing() {
-    let plain = Observation {
+/// An observation without optional members.
+pub(crate) fn plain_observation() -> Observation {
+    Observation {
         id: id(1),
         employee_id: id(2),
         author_id: None,
@@ -114,7 +115,12 @@ fn observation_sent_back_changes_nothing() {
         archived_at: None,
         metadata: Metadata::default(),
         external_id: None,
-    };
+    }
+}
+
+#[test]
+fn observation_sent_back_changes_nothing() {
+    let plain = plain_observation();
     let tags: Vec<AttributeId> = (1..=12).rev().map(id).collect();
     let full = Observation {
         author_id: Some(id(3)),
@@ -205,14 +211,14 @@ fn objective_sent_back_changes_nothing() {
 }
 
 /// Returns an admin-level key of the organization that may change settings, and nothing else.
-fn organization_key() -> Caller {
+pub(crate) fn organization_key() -> Caller {
     let scopes = Permissions::NONE.with(Permission::SettingsWrite);
     Caller { key: id(3), name: "Settings".to_owned(), scopes, ..unbound(AccessLevel::Admin) }
 }
 
-#[test]
-fn conversation_sent_back_changes_nothing() {
-    let plain = Conversation {
+/// A conversation of two people without messages.
+pub(crate) fn plain_conversation() -> Conversation {
+    Conversation {
         id: id(1),
         title: "Listen".to_owned(),
         about: None,
@@ -222,7 +228,12 @@ fn conversation_sent_back_changes_nothing() {
         updated_at: AT,
         archived_at: None,
         joins: Joins::default(),
-    };
+    }
+}
+
+#[test]
+fn conversation_sent_back_changes_nothing() {
+    let plain = plain_conversation();
     let about = Some(About::Objective(id(9)));
     let full = Conversation { about, last_message_at: Some(LATER), ..plain.clone() };
     let people = conversation::References { people: [id(2), id(3)].into(), about: None };
@@ -232,9 +243,9 @@ fn conversation_sent_back_changes_nothing() {
     }
 }
 
-#[test]
-fn summary_sent_back_changes_nothing() {
-    let plain = Summary {
+/// A draft without included resources.
+pub(crate) fn plain_summary() -> Summary {
+    Summary {
         id: id(1),
         employee_id: id(2),
         author_id: None,
@@ -259,7 +270,12 @@ fn summary_sent_back_changes_nothing() {
         kept_archived_ids: vec![],
         metadata: Metadata::default(),
         external_id: None,
-    };
+    }
+}
+
+#[test]
+fn summary_sent_back_changes_nothing() {
+    let plain = plain_summary();
     let full = Summary {
         author_id: Some(id(3)),
         body: "漢".repeat(20_000),

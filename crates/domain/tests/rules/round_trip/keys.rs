@@ -4,9 +4,9 @@ use super::*;
 use candor_domain::access::api_key::{self, ApiKey, ApiKeyKind, KeyHash};
 use candor_domain::access::{AllowedNetworks, Environment};
 
-#[test]
-fn api_key_sent_back_changes_nothing() {
-    let plain = ApiKey {
+/// A key of the organization that never expires.
+pub(crate) fn plain_key() -> ApiKey {
+    ApiKey {
         id: id(1),
         name: "Reporting".to_owned(),
         kind: ApiKeyKind::Key,
@@ -36,7 +36,12 @@ fn api_key_sent_back_changes_nothing() {
         scim_per_minute: None,
         allowed_networks: AllowedNetworks::EVERYWHERE,
         enabled_at: None,
-    };
+    }
+}
+
+#[test]
+fn api_key_sent_back_changes_nothing() {
+    let plain = plain_key();
     let full = ApiKey {
         environment: Environment::Test,
         access_level: AccessLevel::Admin,
