@@ -4,7 +4,7 @@
 //! Each finding is one line with the command that repeats it. A finding becomes a fixed case of the gate.
 
 use crate::ci::BESIDE;
-use crate::process::Outcome;
+use crate::process::{Outcome, cargo, cargo_without_lints, succeeds};
 use crate::steps::{FinishedStep, Step, run_command, xtask};
 use candor_test_explore::SEED_VARIABLE;
 use std::collections::BTreeSet;
@@ -44,12 +44,29 @@ struct Exploration {
     command: fn(u64, &[String]) -> Command,
 }
 
-const SEEDED: [Exploration; 4] = [
+const SEEDED: [Exploration; 5] = [
     Exploration { name: "months", command: months },
     Exploration { name: "random-tests", command: random_tests },
     Exploration { name: "requests", command: requests },
     Exploration { name: "tests", command: tests },
+    Exploration { name: MUTANTS, command: mutants },
 ];
+
+/// Name of the step that changes the domain and expects its tests to fail.
+const MUTANTS: &str = "mutants";
+/// Number of parts of the mutants. A seed selects one part, so consecutive seeds test all of them.
+const PARTS_OF_MUTANTS: u64 = 8;
+
+impl Exploration {
+    fn run(&self, seed: u64, names: &[String]) -> FinishedStep {
+        if self.name == MUTANTS && !succeeds(&mut cargo(&["mutants", "--version"])) {
+            return FinishedStep::skip(MUTANTS, "cargo-mutants is not installed");
+        }
+        let mut command = (self.command)(seed, names);
+        command.env(SEED_VARIABLE, seed.to_string()).env(PROPERTY_VARIABLE, seed.to_string());
+        run_command(self.name, command)
+    }
+}
 
 /// Command-line options of one call.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -129,9 +146,7 @@ pub(crate) fn run(arguments: &[String]) -> Outcome {
             if runs > 0 && Instant::now() > end {
                 break;
             }
-            let mut command = (exploration.command)(seed, &options.tests);
-            command.env(SEED_VARIABLE, seed.to_string()).env(PROPERTY_VARIABLE, seed.to_string());
-            let result = run_command(exploration.name, command);
+            let result = exploration.run(seed, &options.tests);
             let new_findings = findings_of(exploration.name, seed, &result);
             note(&result, new_findings);
             runs += 1;
@@ -177,11 +192,28 @@ fn tests(_: u64, names: &[String]) -> Command {
     command
 }
 
-/// Returns a line for each failed test, or one for the step.
+/// Returns the command of one part of the mutants, or of those at the given places. `.cargo/mutants.toml` has the
+/// options. The builds are incremental and stay in a temporary folder.
+fn mutants(seed: u64, places: &[String]) -> Command {
+    let mut command = cargo_without_lints(&["mutants", "--package=candor-domain", "--colors=never"]);
+    command.env("CARGO_INCREMENTAL", "1").env_remove("CARGO_TARGET_DIR");
+    if places.is_empty() {
+        let part = format!("{}/{PARTS_OF_MUTANTS}", seed % PARTS_OF_MUTANTS);
+        command.args(["--sharding=round-robin", "--shard", &part]);
+    }
+    command.args(places.iter().map(|place| format!("--re={place}:")));
+    command
+}
+
+/// Returns a line for each failed test or surviving mutant, or one for the step.
 fn findings_of(name: &str, seed: u64, done: &FinishedStep) -> Vec<String> {
     let Some(problem) = &done.problem else { return vec![] };
     let repeat = format!("cargo xtask explore --seed {seed} --only {name}");
     let tests: BTreeSet<_> = done.output.lines().filter_map(failed_test).collect();
+    let survivors: BTreeSet<_> = done.output.lines().filter_map(survivor).collect();
+    if !survivors.is_empty() {
+        return survivors.into_iter().map(|(place, change)| format!("{change}: {repeat} {place}")).collect();
+    }
     if tests.is_empty() {
         return vec![format!("{name} ({problem}): {repeat}")];
     }
@@ -197,6 +229,13 @@ fn failed_test(line: &str) -> Option<&str> {
         return None;
     }
     line.rsplit(' ').next().filter(|name| name.chars().any(char::is_alphabetic))
+}
+
+/// Returns the place and the change in a line of cargo-mutants such as `MISSED   crates/domain/src/keyed.rs:94:5: replace
+/// digest -> u64 with 0 in 2s build + 1s test`. A mutant that runs out of time also survives. `None` for other lines.
+fn survivor(line: &str) -> Option<(&str, &str)> {
+    let mutant = ["MISSED ", "TIMEOUT "].iter().find_map(|result| line.strip_prefix(result))?.trim_start();
+    mutant.split_once(": ")
 }
 
 #[cfg(test)]
@@ -226,7 +265,7 @@ mod tests_of_options {
     }
 
     #[test]
-    fn each_failed_test_is_one_finding_with_its_command() {
+    fn each_failure_is_one_finding_with_its_command() {
         let output = "  FAIL [   0.1s] (1/2) candor-domain::rules ids::kept\n  PASS [ 0.1s] a b\n  FAIL [   0.1s] (1/2) candor-domain::rules ids::kept\n";
         let failed_step = FinishedStep {
             name: "tests",
@@ -236,6 +275,10 @@ mod tests_of_options {
         };
         let finding_text = "ids::kept: cargo xtask explore --seed 7 --only tests ids::kept";
         assert_eq!(findings_of("tests", 7, &failed_step), [finding_text]);
+        let output = "MISSED   src/a.rs:9:5: replace f -> u64 with 0\ncaught   src/a.rs:8:1: delete !\n";
+        let failed_step = FinishedStep { name: "mutants", output: output.to_owned(), ..failed_step };
+        let survivor_text = "replace f -> u64 with 0: cargo xtask explore --seed 7 --only mutants src/a.rs:9:5";
+        assert_eq!(findings_of("mutants", 7, &failed_step), [survivor_text]);
         let result = FinishedStep { output: String::new(), ..failed_step };
         let expected_finding = "requests (exit status: 100): cargo xtask explore --seed 7 --only requests";
         assert_eq!(findings_of("requests", 7, &result), [expected_finding]);
