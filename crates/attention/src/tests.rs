@@ -1,30 +1,14 @@
 use super::*;
-use candor_domain::access::{AccessLevel, AllowedNetworks, BoundPerson, Environment, Permissions, Quotas, Tenant};
+use candor_domain::access::{AccessLevel, BoundPerson, Environment, Permissions};
 use candor_domain::assignment::{Assignment, Status, Submission, SubmissionStatus};
-use candor_domain::id::{AssignmentId, KeyId, OrganizationId};
+use candor_domain::fields::StringEnum;
+use candor_domain::id::AssignmentId;
 use candor_domain::keyed::Metadata;
 use candor_domain::ulid::Ulid;
+use candor_test_fixtures::unbound;
 
 const NOON: Timestamp = Timestamp::from_millis(1_772_366_400_000);
 const DAY_SECONDS: i64 = 86_400;
-
-/// Creates a caller with every scope and a key of the organization.
-fn unbound(level: AccessLevel) -> Caller {
-    Caller {
-        tenant: Tenant::live(OrganizationId::from_ulid(Ulid(1))),
-        key: KeyId::from_ulid(Ulid(2)),
-        name: "Test".to_owned(),
-        scopes: Permissions::ALL,
-        level,
-        person: None,
-        connector: None,
-        identity_provider: None,
-        session: None,
-        expires_at: None,
-        allowed_networks: AllowedNetworks::EVERYWHERE,
-        quotas: Quotas::DEFAULT,
-    }
-}
 
 /// Creates a caller with every scope and a standard key that acts for this person.
 fn bound_caller(id: EmployeeId, is_org_admin: bool) -> Caller {
