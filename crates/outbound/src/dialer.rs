@@ -10,6 +10,7 @@ use tokio::time::Instant;
 use tokio_rustls::TlsConnector;
 use url::Url;
 
+use crate::BoxedFuture;
 use crate::connect;
 use crate::connection::Connection;
 use crate::failure::{AttemptFailure, refusal_reason};
@@ -65,8 +66,12 @@ impl Dialer {
     ///
     /// # Errors
     /// Returns the verdict that refuses the URL.
-    pub async fn judge(&self, organization: OrganizationId, url: &Url) -> Result<Vec<SocketAddr>, Verdict> {
-        self.resolver.resolve_vetted(organization, url).await
+    pub fn judge<'d>(
+        &'d self,
+        organization: OrganizationId,
+        url: &'d Url,
+    ) -> BoxedFuture<'d, Result<Vec<SocketAddr>, Verdict>> {
+        Box::pin(self.resolver.resolve_vetted(organization, url))
     }
 
     /// Returns the addresses of [`Dialer::judge`].
@@ -85,12 +90,12 @@ impl Dialer {
     ///
     /// # Errors
     /// Returns the reason why there is no connection.
-    pub async fn open(
-        &self,
-        url: &Url,
-        addresses: &[SocketAddr],
+    pub fn open<'d>(
+        &'d self,
+        url: &'d Url,
+        addresses: &'d [SocketAddr],
         deadline: Instant,
-    ) -> Result<(SocketAddr, Connection), AttemptFailure> {
-        connect::open(url, addresses, &self.tls, deadline).await
+    ) -> BoxedFuture<'d, Result<(SocketAddr, Connection), AttemptFailure>> {
+        Box::pin(connect::open(url, addresses, &self.tls, deadline))
     }
 }

@@ -11,6 +11,7 @@ use hyper::Response;
 use hyper::body::Incoming;
 use url::{Position, Url};
 
+use crate::BoxedFuture;
 use crate::connection::{Connection, Wire};
 use crate::wire::TooMuchSentError;
 
@@ -52,12 +53,20 @@ impl From<FailureReason> for NoResponse {
 }
 
 impl Connection {
-    /// Sends a request and waits for the head of the response. `answer_bytes` is the maximum number of bytes that the
+    /// Sends a request and waits for the head of the response. `response_bytes` is the maximum number of bytes that the
     /// peer may send, including the part of the body that the caller reads.
     ///
     /// # Errors
     /// Returns the reason why there is no response.
-    pub async fn exchange(
+    pub fn exchange<'c>(
+        &'c mut self,
+        request: OutboundRequest<'c>,
+        response_bytes: u64,
+    ) -> BoxedFuture<'c, Result<Response<Incoming>, NoResponse>> {
+        Box::pin(self.send(request, response_bytes))
+    }
+
+    async fn send(
         &mut self,
         request: OutboundRequest<'_>,
         response_bytes: u64,

@@ -16,6 +16,8 @@ mod text_records;
 mod tls;
 mod wire;
 
+use std::pin::Pin;
+
 pub use connection::{Connection, Driver, Wire};
 pub use dialer::{Dialer, SetupError};
 pub use exchange::{NoResponse, OutboundRequest};
@@ -23,3 +25,7 @@ pub use failure::AttemptFailure;
 pub use resolve::HostNames;
 pub use text_records::{RecordLookupError, TextRecords};
 pub use wire::{Allowance, MeteredSocket};
+
+/// A future of this crate, in a box. The code of a future without one is compiled into each crate that awaits it,
+/// together with the HTTP client and the resolver below it.
+pub type BoxedFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -3,6 +3,7 @@
 use hickory_resolver::TokioResolver;
 use hickory_resolver::proto::rr::{Name, RData};
 
+use crate::BoxedFuture;
 use crate::dialer::SetupError;
 use crate::resolve::{HostNames, resolver};
 
@@ -31,7 +32,11 @@ impl TextRecords {
     ///
     /// # Errors
     /// Returns [`RecordLookupError`], also for a text that is no domain.
-    pub async fn read(&self, domain: &str) -> Result<Vec<String>, RecordLookupError> {
+    pub fn read<'t>(&'t self, domain: &'t str) -> BoxedFuture<'t, Result<Vec<String>, RecordLookupError>> {
+        Box::pin(self.look_up(domain))
+    }
+
+    async fn look_up(&self, domain: &str) -> Result<Vec<String>, RecordLookupError> {
         let mut name = Name::from_utf8(domain).map_err(|_| RecordLookupError)?;
         // A search list must not turn the domain into another one.
         name.set_fqdn(true);
