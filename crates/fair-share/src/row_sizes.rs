@@ -3,25 +3,25 @@
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use moka::sync::Cache;
 
+use crate::expiring_cache::ExpiringCache;
 use crate::large_work::LARGE_BYTES;
 use candor_tables::flat::Table;
 use candor_tables::read::AnyStored;
 
 /// Maximum number of remembered pairs of tenant and table.
-const MOST_REMEMBERED: u64 = 10_000;
-/// Time after which large rows are forgotten if no read asks for them.
+const MOST_REMEMBERED: usize = 10_000;
+/// Time after which large rows are forgotten if no further read has found large rows in the table.
 const REMEMBERED: Duration = Duration::from_secs(600);
 
 /// Mean row size of those tables of tenants in which a read found large rows. A store asks before each read. It
 /// runs a read that is probably large separately, so that small reads are not delayed.
 #[derive(Clone, Debug)]
-pub struct RowSizes(Cache<(Tenant, &'static str), usize>);
+pub struct RowSizes(ExpiringCache<(Tenant, &'static str), usize>);
 
 impl Default for RowSizes {
     fn default() -> Self {
-        Self(Cache::builder().max_capacity(MOST_REMEMBERED).time_to_idle(REMEMBERED).build())
+        Self(ExpiringCache::new(MOST_REMEMBERED, REMEMBERED))
     }
 }
 

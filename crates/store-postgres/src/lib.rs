@@ -22,7 +22,6 @@ mod schema;
 mod search;
 mod sql;
 mod store;
-mod tenant_cache;
 
 pub use copy::{CopyDatabaseError, PostgresCopy, is_copy_unfinished};
 pub use migrations::{distribute, lay_out_by_tenant, migrate, pending, revert, unknown_migrations};

@@ -3,31 +3,32 @@
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use moka::sync::Cache;
+use candor_fair_share::ExpiringCache;
 
 use crate::layout::ExpectedSubscribers;
-use crate::tenant_cache::tenant_cache;
 
 /// Time for which a tenant is assumed to have subscriptions after one was found.
 const REMEMBERED: Duration = Duration::from_secs(60);
+/// Maximum number of remembered tenants, some ten megabytes. For further ones, the assumption of the layout applies.
+const MOST_REMEMBERED: usize = 100_000;
 
 /// Tenants with a recently found subscription. Clones share the cache.
 #[derive(Clone)]
 pub(super) struct SubscriberCache {
     /// Result of [`SubscriberCache::expect`] for tenants that are not in the cache.
     unknown: ExpectedSubscribers,
-    found: Cache<Tenant, ()>,
+    found: ExpiringCache<Tenant, ()>,
 }
 
 impl SubscriberCache {
     /// Creates an empty cache, with the assumption about tenants that are not in it.
     pub(super) fn new(unknown: ExpectedSubscribers) -> Self {
-        Self { unknown, found: tenant_cache(REMEMBERED) }
+        Self { unknown, found: ExpiringCache::new(MOST_REMEMBERED, REMEMBERED) }
     }
 
     /// Returns the assumption for the next change set of a tenant.
     pub(super) fn expect(&self, tenant: Tenant) -> ExpectedSubscribers {
-        let is_found = || self.found.contains_key(&tenant);
+        let is_found = || self.found.get(&tenant).is_some();
         if self.unknown == ExpectedSubscribers::Any || is_found() {
             ExpectedSubscribers::Any
         } else {

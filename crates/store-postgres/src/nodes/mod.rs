@@ -14,10 +14,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use candor_domain::access::Tenant;
-use candor_fair_share::SlowReads;
+use candor_fair_share::{ExpiringCache, SlowReads};
 use candor_tables::flat::CellReader;
 use metrics::gauge;
-use moka::sync::Cache;
 
 use crate::connection::pool::{Pool, PooledConnection};
 use crate::connection::rows::{RowSink, Values};
@@ -26,13 +25,14 @@ use crate::connection::shared_connections::SharedConnections;
 use crate::failure::Failure;
 use crate::options::ConnectError;
 use crate::sql::Sql;
-use crate::tenant_cache::tenant_cache;
 use state::{Health, NodeNumber, NodeUnavailable, State, node_to_ask};
 use watch::Watch;
 
 /// Lifetime of a cached tenant location. Short, because tenants may move; no shorter, because a lookup costs as much
 /// as a small read.
 const REMEMBERED: Duration = Duration::from_secs(30);
+/// Maximum number of cached tenant locations, some ten megabytes.
+const MOST_REMEMBERED: usize = 100_000;
 /// Statement timeout on shared connections, where later statements wait for earlier ones. It is far above the need
 /// of any of these statements.
 const SHARED_TIMEOUT: Duration = Duration::from_secs(5);
@@ -81,7 +81,7 @@ struct Inner {
     /// Nodes in the order of the URL; never empty.
     nodes: Vec<Node>,
     states: RwLock<Vec<State>>,
-    tenants: Cache<Tenant, Option<NodeNumber>>,
+    tenants: ExpiringCache<Tenant, Option<NodeNumber>>,
 }
 
 struct Node {
@@ -117,7 +117,7 @@ impl Nodes {
 
     fn new(nodes: Vec<Node>) -> Self {
         let states = RwLock::new(vec![State::NEW; nodes.len()]);
-        let tenants = tenant_cache(REMEMBERED);
+        let tenants = ExpiringCache::new(MOST_REMEMBERED, REMEMBERED);
         Self(Arc::new(Inner { nodes, states, tenants }))
     }
 
