@@ -4,6 +4,7 @@
 mod bundle;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// The page, for every address of a screen. Paths of its files are relative to the folder of [`served_files`].
 pub const PAGE: &str = include_str!("../web/index.html");
@@ -11,109 +12,34 @@ pub const PAGE: &str = include_str!("../web/index.html");
 /// first view, which imports them.
 pub const FIRST_VIEW: &str = "<!-- first view -->";
 
-macro_rules! files {
-    ($($name:literal),* $(,)?) => { &[$(($name, include_str!(concat!("../web/", $name)))),*] };
-}
+/// Files of the folder besides the page, as the build script packs them.
+const PACK: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/files.zst"));
 
-/// Name and text of each file of the folder besides the page, by name. A test compares them with the folder.
-pub const FILES: &[(&str, &str)] = files![
-    "app.js",
-    "entrance.js",
-    "languages/de.js",
-    "languages/de_csv.js",
-    "languages/de_progress.js",
-    "languages/de_sign_in.js",
-    "languages/de_work.js",
-    "lib/addresses.js",
-    "lib/api.js",
-    "lib/attention.js",
-    "lib/bulk.js",
-    "lib/charts.js",
-    "lib/csv.js",
-    "lib/csv_columns.js",
-    "lib/csv_file.js",
-    "lib/csv_import.js",
-    "lib/csv_rows.js",
-    "lib/data.js",
-    "lib/deliveries.js",
-    "lib/dialog.js",
-    "lib/drafts.js",
-    "lib/form.js",
-    "lib/format.js",
-    "lib/kept.js",
-    "lib/language.js",
-    "lib/notices.js",
-    "lib/operations.js",
-    "lib/people.js",
-    "lib/print.js",
-    "lib/request_drawer.js",
-    "lib/router.js",
-    "lib/session.js",
-    "lib/snippet.js",
-    "lib/stale.js",
-    "lib/theme.js",
-    "lib/toast.js",
-    "lib/ui.js",
-    "lib/view.js",
-    "main.js",
-    "screens/audit.js",
-    "screens/connectors.js",
-    "screens/connectors_scim.js",
-    "screens/events.js",
-    "screens/feedback.js",
-    "screens/feedback_lists.js",
-    "screens/history.js",
-    "screens/import.js",
-    "screens/import_columns.js",
-    "screens/import_refused.js",
-    "screens/keys.js",
-    "screens/keys_link.js",
-    "screens/list_tools.js",
-    "screens/me.js",
-    "screens/objective_one.js",
-    "screens/objectives_progress.js",
-    "screens/organization.js",
-    "screens/palette.js",
-    "screens/people.js",
-    "screens/people_data.js",
-    "screens/people_one.js",
-    "screens/people_retention.js",
-    "screens/provider.js",
-    "screens/sign_in.js",
-    "screens/sign_in_check.js",
-    "screens/sign_in_form.js",
-    "screens/sign_in_links.js",
-    "screens/summary_answer.js",
-    "screens/summary_one.js",
-    "screens/team.js",
-    "screens/today.js",
-    "screens/webhooks.js",
-    "screens/webhooks_delivery.js",
-    "screens/webhooks_filter.js",
-    "screens/webhooks_forms.js",
-    "screens/webhooks_types.js",
-    "screens/write.js",
-    "screens/write_person.js",
-    "screens/write_results.js",
-    "style.css",
-    "texts.js",
-    "texts_csv.js",
-    "texts_en.js",
-    "texts_progress.js",
-    "texts_sign_in.js",
-    "texts_work.js",
-    "vendor/LICENSE-htm",
-    "vendor/LICENSE-preact",
-    "vendor/hooks.mjs",
-    "vendor/htm.mjs",
-    "vendor/preact.mjs",
-];
+/// Name and text of each file of the folder besides the page, by name. Unpacked when they are first used, and kept.
+pub static FILES: LazyLock<Vec<(&'static str, &'static str)>> = LazyLock::new(|| {
+    let pack = zstd::stream::decode_all(PACK).ok().and_then(|pack| String::from_utf8(pack).ok());
+    let mut rest: &str = pack.unwrap_or_default().leak();
+    let mut files = Vec::new();
+    while let Some((name, length, texts)) = split_first_line(rest) {
+        let (text, others) = texts.split_at_checked(length).unwrap_or((texts, ""));
+        files.push((name, text));
+        rest = others;
+    }
+    files
+});
+
+/// Splits a name and a number of bytes off a pack.
+fn split_first_line(pack: &str) -> Option<(&str, usize, &str)> {
+    let (line, texts) = pack.split_once('\n')?;
+    let (name, length) = line.split_once(' ')?;
+    Some((name, length.parse().ok()?, texts))
+}
 
 /// Returns the files that browsers load besides the page, by name: the modules in bundles, the style sheet, and the
 /// vendored modules with their licenses.
 #[must_use]
 pub fn served_files() -> BTreeMap<&'static str, String> {
-    let mut files = bundle::join_modules(FILES, without_comments);
+    let mut files = bundle::join_modules(&FILES, without_comments);
     let others = FILES.iter().filter(|(name, _)| !name.ends_with(".js"));
     files.extend(others.map(|(name, text)| (*name, serve_form(name, text))));
     files

@@ -3,8 +3,8 @@
 
 use serde_json::Value;
 
-/// The value of `x-codeSamples` for each operation id.
-const SAMPLES: &str = include_str!("../../assets/samples.json");
+/// The value of `x-codeSamples` for each operation id, as the build script compresses it.
+const SAMPLES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/samples.json.zst"));
 
 /// Adds `x-codeSamples` to every operation.
 pub(super) fn add(document: &mut Value) {
@@ -19,7 +19,8 @@ pub(super) fn add(document: &mut Value) {
 }
 
 fn read() -> Value {
-    serde_json::from_str(SAMPLES).unwrap_or_default()
+    let text = zstd::stream::decode_all(SAMPLES).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
 }
 
 #[cfg(test)]
