@@ -110,7 +110,12 @@ pub(crate) fn run() -> Outcome {
         }
     };
     thread::scope(|scope| {
-        (0..LANES).for_each(|_| drop(scope.spawn(work)));
+        let lanes = [(); LANES].map(|()| scope.spawn(work));
+        scope.spawn(|| {
+            lanes.into_iter().for_each(|lane| drop(lane.join()));
+            // After the other checks: rustdoc holds the lock of the build folder, for which each of them would wait.
+            lock(&lane_results).push((BESIDE.len(), passed_checks.document_changed_crates()));
+        });
         finished_steps.push(TESTS.run_and_show());
     });
     let mut results_of_lanes = lane_results.into_inner().unwrap_or_else(PoisonError::into_inner);
@@ -119,9 +124,6 @@ pub(crate) fn run() -> Outcome {
         done.show();
         finished_steps.push(done);
     }
-    let docs = passed_checks.document_changed_crates();
-    docs.show();
-    finished_steps.push(docs);
     conclude(&finished_steps, start)
 }
 
