@@ -2,6 +2,7 @@
 
 #![cfg(test)]
 
+mod admitted;
 mod checks;
 mod cost_of_texts;
 mod errors;
