@@ -3,6 +3,7 @@
 #![cfg(test)]
 
 mod admitted;
+mod changed;
 mod checks;
 mod cost_of_texts;
 mod errors;

@@ -21,7 +21,8 @@ use candor_domain::search::Searchable;
 use candor_domain::summary::Summary;
 use candor_domain::visibility::LinkedId;
 
-fn plain_assignment() -> Assignment {
+/// An open assignment with two reviewers and a submission.
+pub(crate) fn plain_assignment() -> Assignment {
     Assignment {
         id: id(1),
         employee_id: id(2),
@@ -41,7 +42,8 @@ fn plain_assignment() -> Assignment {
     }
 }
 
-fn plain_erasure() -> Erasure {
+/// An erasure that has begun.
+pub(crate) fn plain_erasure() -> Erasure {
     let plan = ErasurePlan {
         employee_id: id(2),
         requested_by: Requester::key(id(5)),
@@ -232,16 +234,21 @@ fn completed_erasure_continues_no_more() {
     );
 }
 
-#[test]
-fn name_key_of_a_twin_keeps_its_spelling() {
-    let department = Department {
+/// A department with a name in decomposed form.
+pub(crate) fn plain_department() -> Department {
+    Department {
         id: id(1),
         name: "CAFE\u{301}".to_owned(),
         created_at: AT,
         updated_at: AT,
         archived_at: None,
         is_twin: false,
-    };
+    }
+}
+
+#[test]
+fn name_key_of_a_twin_keeps_its_spelling() {
+    let department = plain_department();
     assert_eq!(department.name_key(), candor_domain::text::name_key("Café"));
     assert_eq!(Department { is_twin: true, ..department }.name_key(), "cafe\u{301}");
 }
