@@ -4,7 +4,7 @@ use super::round_trip::{
     AT, LATER, id, organization_key, plain_conversation, plain_employee, plain_objective, plain_summary,
 };
 use candor_domain::access::{Access, AccessLevel, BoundPerson, Caller, Permission, PermissionError, Permissions};
-use candor_domain::audit::Target;
+use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Change, Origin, Target};
 use candor_domain::conversation::{Conversation, Joins};
 use candor_domain::event::EventType;
 use candor_domain::id::{EmployeeId, NotificationId};
@@ -13,10 +13,12 @@ use candor_domain::notification::{self, Notice, Recipients};
 use candor_domain::objective::Objective;
 use candor_domain::organization::{self, Organization, Review};
 use candor_domain::params::Params;
+use candor_domain::people::personal_data::PersonalAuditEntry;
 use candor_domain::people::{self, Employee, Role};
 use candor_domain::problem::Code;
 use candor_domain::summary::Summary;
-use candor_domain::visibility::Viewer;
+use candor_domain::visibility::{LinkedId, Viewer};
+use std::collections::BTreeMap;
 
 fn object(text: &str) -> Object {
     serde_json::from_str(text).unwrap()
@@ -241,4 +243,50 @@ fn participant_sees_messages_from_the_join_on() {
     ] {
         assert_eq!(conversation.shows(&caller, at), is_shown, "{at}");
     }
+}
+
+/// Returns the entry of a change by an API key.
+fn entry_of(action: &'static str) -> AuditEntry {
+    let actor = Actor { kind: ActorKind::ApiKey, id: Some("key_1".to_owned()), name: "Import".to_owned() };
+    AuditDraft::new(&plain_employee(), action).into_entry(id(7), AT, actor, None, Origin::default())
+}
+
+#[test]
+fn audit_entry_needs_the_access_of_the_shown_kind() {
+    let (update, hold) = (entry_of("employee.update"), entry_of("employee.hold"));
+    assert_eq!(update.read_access(), Access::scope(Permission::EmployeesRead));
+    assert_eq!(hold.read_access(), Access::organization_admin(Permission::EmployeesErase));
+    let reader = key_with(&[Permission::EmployeesRead], AccessLevel::Standard);
+    assert_eq!([&update, &hold].map(|entry| entry.shows_values_to(&reader)), [true, false]);
+    assert!(PersonalAuditEntry::from_entry(&hold, true, true).is_none());
+    let personal_entry = PersonalAuditEntry::from_entry(&update, true, false).unwrap();
+    assert_eq!(personal_entry.target.id, Some(&*update.target.id));
+}
+
+#[test]
+fn connector_is_the_actor_and_its_key_is_in_the_context() {
+    let mut entry = entry_of("employee.update");
+    entry.act_as(id(8), "acme-hr");
+    assert_eq!((entry.actor.kind, &*entry.actor.name), (ActorKind::Connector, "acme-hr"));
+    let key = entry.context.api_key.as_ref().map(|key| (key.id.clone(), key.name.clone()));
+    assert_eq!(key, Some(("key_1".to_owned(), "Import".to_owned())));
+    entry.act_as(id(8), "acme-hr");
+    assert_eq!(entry.context.api_key, None, "the actor was no key");
+}
+
+#[test]
+fn change_that_differs_in_hidden_ids_alone_is_omitted() {
+    let (hidden, shown) = ("obs_00000000000000000000000005", "obs_00000000000000000000000006");
+    let mut entry = entry_of("employee.update");
+    let no_ids: [&str; 0] = [];
+    entry.changes = [
+        ("listed".to_owned(), Change::new(&[hidden, shown], &[shown])),
+        ("nested".to_owned(), Change::new(&[[hidden]], &[no_ids])),
+        ("object".to_owned(), Change::new(&BTreeMap::from([("a", hidden)]), &BTreeMap::from([("a", ())]))),
+        ("kept".to_owned(), Change::new(&[shown], &no_ids)),
+    ]
+    .into_iter()
+    .collect();
+    entry.retain_linked(&|linked| linked != LinkedId::Observation(id(5)));
+    assert_eq!(entry.changes.keys().collect::<Vec<_>>(), ["kept"]);
 }

@@ -1,7 +1,9 @@
 //! The whole state after a change: each change moves the time of the last change, and nothing beside what it names.
 
 use super::round_trip::keys::plain_key;
-use super::round_trip::{AT, LATER, id, organization_key, plain_employee, plain_objective, plain_observation};
+use super::round_trip::{
+    AT, LATER, id, organization_key, plain_employee, plain_objective, plain_observation, plain_summary,
+};
 use super::shown::{plain_assignment, plain_department, plain_erasure};
 use candor_domain::access::api_key::{ApiKey, ApiKeyKind, KeyHash};
 use candor_domain::access::{AllowedNetworks, Caller, Permissions};
@@ -10,15 +12,17 @@ use candor_domain::catalog::{Attribute, Department, Tone, department};
 use candor_domain::decision::Resource;
 use candor_domain::erasure::{Erasure, ErasureDraft, ErasureStatus, Mentions, former_name};
 use candor_domain::event::{EventType, FeedFilter, FeedStart};
+use candor_domain::external_id::ExternallyIdentified;
 use candor_domain::fields::StringEnum;
 use candor_domain::id::RetentionRunId;
 use candor_domain::json::Object;
 use candor_domain::objective::{self, Family, Objective, Scope};
-use candor_domain::observation::Observation;
+use candor_domain::observation::{self, Observation};
 use candor_domain::params::Params;
 use candor_domain::people::{self, Employee, Status};
 use candor_domain::request_stats::StatsWindow;
 use candor_domain::retention::{Period, RetentionRun};
+use candor_domain::summary;
 use candor_domain::time::Timestamp;
 use candor_domain::ulid::Ulid;
 
@@ -231,4 +235,32 @@ fn retention_run_has_the_id_of_its_organization_and_time() {
         Some(candor_domain::retention::PATTERN)
     );
     assert_eq!(plain_assignment().updated_at(), AT);
+}
+
+#[test]
+fn external_id_of_a_body_is_that_of_the_member() {
+    let person = plain_employee().id;
+    let body = |members: &str| object(&format!(r#"{{{members}, "external_id": "crm-1"}}"#));
+    let period = r#""period_start": "2026-01-01", "period_end": "2026-03-31""#;
+    let objective = body(&format!(r#""owner_id": "{person}", "title": "Listen", {period}"#));
+    let objective = objective::Draft::parse(Family::Employees, objective).unwrap();
+    let assignment = body(&format!(r#""employee_id": "{person}", "title": "A", "reviewer_ids": ["{person}"]"#));
+    let assignment = assignment::Draft::parse(assignment).unwrap();
+    let summary = summary::Draft::parse(body(&format!(r#""employee_id": "{person}", "title": "A""#))).unwrap();
+    let new_ids = [objective.external_id(), assignment.external_id(), summary.external_id()];
+    assert_eq!(new_ids, [Some("crm-1"); 3]);
+    let patch = || object(r#"{"external_id": "crm-1"}"#);
+    let objective = objective::Patch::parse(patch()).resolve_with(&plain_objective()).unwrap();
+    let observation = observation::Patch::parse(patch()).resolve_with(&plain_observation()).unwrap();
+    let summary = summary::Patch::parse(patch()).resolve_with(&plain_summary()).unwrap();
+    let patched_ids = [objective.external_id(), observation.external_id(), summary.external_id()];
+    assert_eq!(patched_ids, [Some("crm-1"); 3]);
+}
+
+#[test]
+fn new_organization_has_the_attributes_of_the_set() {
+    let names: Vec<_> = candor_domain::catalog::starter_set().into_iter().map(|draft| draft.name).collect();
+    assert_eq!(names.len(), 21);
+    let hold = people::HoldDraft::parse(object(r#"{"reason": "lawsuit"}"#)).unwrap();
+    assert_eq!(hold.reason, "lawsuit");
 }
