@@ -176,7 +176,7 @@ fn hidden_custom_field_is_no_filter_for_bound_keys() {
 }
 
 #[test]
-fn caller_keeps_its_end_unless_the_new_one_is_earlier() {
+fn caller_keeps_its_secret_unless_the_end_is_earlier() {
     let key_until = |expires_at| Caller { expires_at, ..organization_key() };
     for (now, earlier, is_kept) in [
         (None, None, true),
@@ -186,7 +186,7 @@ fn caller_keeps_its_end_unless_the_new_one_is_earlier() {
         (Some(AT), Some(LATER), false),
         (Some(LATER), Some(AT), true),
     ] {
-        assert_eq!(key_until(now).has_kept_end_of(&key_until(earlier)), is_kept, "{now:?} {earlier:?}");
+        assert_eq!(key_until(now).has_kept_secret_of(&key_until(earlier)), is_kept, "{now:?} {earlier:?}");
     }
 }
 
