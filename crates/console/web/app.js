@@ -8,7 +8,7 @@ import { language, LANGUAGES, setLanguage } from "./lib/language.js";
 import { unreadCount } from "./lib/notices.js";
 import { forgetPeople } from "./lib/people.js";
 import { href, isAt, useRoute } from "./lib/router.js";
-import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, signOut } from "./lib/session.js";
+import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, sight, signOut } from "./lib/session.js";
 import { DENSITIES, density, setDensity, setTheme, theme, THEMES } from "./lib/theme.js";
 import { toast, Toasts } from "./lib/toast.js";
 import { Badge, Button, Empty, Field, isDrawerOpen, Problem, Skeleton, Waiting } from "./lib/ui.js";
@@ -223,7 +223,8 @@ function Offer() {
 export function App({ reason }) {
   const current = useStore(session);
   const end = useStore(ended);
-  const owner = current ? `${current.me.organization_id} ${current.me.environment}` : "";
+  const seen = useStore(sight);
+  const owner = current ? `sight ${seen}` : "";
   useLayoutEffect(() => (forgetPeople(), forgetKept(), unreadCount.set(null)), [owner]);
   const isShut = !current || end === "refused";
   const waiting = useStore(commandLine);

@@ -287,9 +287,14 @@ async function over(page, { check, origin }) {
   await page.goto(`${origin}/console/people`);
   await heading(page, "People");
   check((await account.innerText()) === before, "a link replaced a session that could not be checked");
+  await page.goto(`${origin}/console`);
+  await heading(page, "Today");
+  const former = page.getByRole("main").getByText("Summary in review");
+  await former.first().waitFor();
   await page.goto(link);
   await dialog.getByRole("button", { name: "Open it" }).click();
   await account.getByText("Second link").waitFor();
+  check((await former.count()) === 0, "what the former key saw is still on the screen");
 }
 
 /** Sees only the screens of the key's scopes; a revoked key keeps what was typed. */

@@ -27,6 +27,8 @@ const REASONS = ["denied", "expired", "not_linked", "provider"];
 
 /** The current session. After a refusal it stays, with `ended`, so that the screen keeps what was typed. */
 export const session = store(/** @type {Session | null} */ (null));
+/** Grows when the new session may not see all that the former one saw, so that nothing of it stays on the screen. */
+export const sight = store(0);
 /** Session of a link that was opened over the current one, until the person has chosen. */
 export const offered = store(/** @type {Session | null} */ (null));
 /** Reason why a link that was pasted into this tab does not open. */
@@ -46,6 +48,11 @@ access.refused = (key) => {
 /** @param {string} key @returns {Promise<Session>} */
 const describe = async (key) => ({ key, me: (await request("GET", "/me", { key, quiet: true })).data });
 
+/** @param {Me} me @param {Me} former */
+const seesAll = (me, former) => me.organization_id === former.organization_id && me.environment === former.environment &&
+  (!me.employee_id || me.employee_id === former.employee_id) && (me.access_level === "admin" || former.access_level !== "admin") &&
+  (me.scopes.includes("*") || former.scopes.every((scope) => me.scopes.includes(scope)));
+
 /**
  * Opens a session.
  * @param {Session} opened
@@ -54,6 +61,7 @@ const describe = async (key) => ({ key, me: (await request("GET", "/me", { key, 
 export function enter(opened, keep) {
   access.key = opened.key;
   if (keep) sessionStorage.setItem(KEPT, opened.key);
+  if (session.value && !seesAll(opened.me, session.value.me)) sight.set(sight.value + 1);
   session.set(opened);
   offered.set(null);
   ended.set(null);
