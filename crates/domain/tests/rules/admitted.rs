@@ -143,9 +143,7 @@ fn bound_key_sees_and_reads_its_own_notifications() {
 #[test]
 fn retention_needs_the_access_of_an_erasure() {
     let parse = |text| {
-        organization::Patch::parse(object(text))
-            .resolve_with(&Organization::new(id(1), "Acme".to_owned(), AT))
-            .unwrap()
+        organization::Patch::parse(object(text)).finish(&Organization::new(id(1), "Acme".to_owned(), AT)).unwrap()
     };
     let (name, retention) = (parse(r#"{"name": "B"}"#), parse(r#"{"retention": {"archived_summaries": "P1Y"}}"#));
     let erasing_key = |level| key_with(&[Permission::EmployeesErase], level);
