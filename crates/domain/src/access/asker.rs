@@ -1,7 +1,6 @@
 //! The rights by which a caller gets a replay: the authority of a key, and the times and places at which its secret
 //! serves (decisions A13, B7, B10, B12).
 
-use super::authority::AuthorityError;
 use super::grant::outlasts;
 use super::{AllowedNetworks, Authority, Caller};
 use crate::id::KeyId;
@@ -109,15 +108,13 @@ impl Asker {
         [self.authority.to_string(), reach.collect::<Vec<_>>().join(" ")]
     }
 
-    /// Reads the texts of [`Asker::to_texts`]. Earlier versions wrote neither session nor marks.
-    ///
-    /// # Errors
-    /// [`AuthorityError`] for other texts.
-    pub fn from_texts(authority: &str, reach: &str) -> Result<Self, AuthorityError> {
+    /// Reads the texts of [`Asker::to_texts`]; `None` for other texts. Earlier versions wrote neither session nor marks.
+    #[must_use]
+    pub fn from_texts(authority: &str, reach: &str) -> Option<Self> {
         let mut words = reach.split(' ').peekable();
-        let end = match words.next().ok_or(AuthorityError)? {
+        let end = match words.next()? {
             ENDLESS => None,
-            millis => Some(Timestamp::from_millis(millis.parse().map_err(|_| AuthorityError)?)),
+            millis => Some(Timestamp::from_millis(millis.parse().ok()?)),
         };
         let session = words.peek().and_then(|word| word.parse().ok());
         if session.is_some() {
@@ -125,9 +122,9 @@ impl Asker {
         }
         let has_previous_secret = words.next_if_eq(&PREVIOUS).is_some();
         let gets_secret = words.next_if_eq(&SECRET).is_some();
-        let networks = AllowedNetworks::from_texts(words).map_err(|_| AuthorityError)?;
+        let networks = AllowedNetworks::from_texts(words).ok()?;
         let reach = Reach { end, networks, session };
-        Ok(Self { authority: authority.parse()?, reach, has_previous_secret, gets_secret })
+        Some(Self { authority: authority.parse().ok()?, reach, has_previous_secret, gets_secret })
     }
 }
 
@@ -248,14 +245,14 @@ mod tests {
         for reach in [reach(None, &[]), reach(Some(-7), &["10.0.0.0/8"]), of_session(5, &networks), networks] {
             for asker in [asker(1, &reach), previous(1, &reach), previous(1, &reach).with_secret(true)] {
                 let [authority, reach] = asker.to_texts();
-                assert_eq!(Asker::from_texts(&authority, &reach), Ok(asker));
+                assert_eq!(Asker::from_texts(&authority, &reach), Some(asker));
             }
         }
         let [authority, _] = asker(1, &reach(None, &[])).to_texts();
         for text in ["", "x", "7 192.0.2.7", "- 10.0.0.1/8", "7  ", "7 previous previous", "- 10.0.0.0/8 previous"]
         {
-            assert_eq!(Asker::from_texts(&authority, text), Err(AuthorityError), "{text}");
+            assert_eq!(Asker::from_texts(&authority, text), None, "{text}");
         }
-        assert_eq!(Asker::from_texts("x", "-"), Err(AuthorityError));
+        assert_eq!(Asker::from_texts("x", "-"), None);
     }
 }

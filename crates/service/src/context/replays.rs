@@ -146,7 +146,7 @@ impl Services {
                 WITH_REACH | WITH_MARK | WITH_AUTHORITY => {
                     let (authority, rest) = text(rest)?;
                     let (reach, rest) = if *form == WITH_REACH { text(rest)? } else { ("-", rest) };
-                    (Some(Asker::from_texts(authority, reach).ok()?), rest)
+                    (Some(Asker::from_texts(authority, reach)?), rest)
                 }
                 _ => (None, plain.as_slice()),
             };
