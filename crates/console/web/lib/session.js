@@ -48,10 +48,11 @@ access.refused = (key) => {
 /** @param {string} key @returns {Promise<Session>} */
 const describe = async (key) => ({ key, me: (await request("GET", "/me", { key, quiet: true })).data });
 
-/** @param {Me} me @param {Me} former */
+/** A person sees on what the same person saw before; a key of the organization needs the access of the former one. @param {Me} me @param {Me} former */
 const seesAll = (me, former) => me.organization_id === former.organization_id && me.environment === former.environment &&
-  (!me.employee_id || me.employee_id === former.employee_id) && (me.access_level === "admin" || former.access_level !== "admin") &&
-  (me.scopes.includes("*") || former.scopes.every((scope) => me.scopes.includes(scope)));
+  (me.employee_id ? me.employee_id === former.employee_id
+    : (me.access_level === "admin" || former.access_level !== "admin") &&
+      (me.scopes.includes("*") || former.scopes.every((scope) => me.scopes.includes(scope))));
 
 /**
  * Opens a session.
