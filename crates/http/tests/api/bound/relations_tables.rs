@@ -45,7 +45,7 @@ const COUNTS_OF_GOALS: Entry = shows(&[], 0, &["?group_by=status,month"]);
 /// A read limited to the caller's own items; it shows an unspecified part of the visible resources.
 const OWN: Entry =
     Entry::Shows(VisibleResources { roots: &[], queries: &["", "?limit=100"], depth: 0, is_partial: true });
-/// What waits for the caller: a part of the resources that the caller sees.
+/// Attention: a part of the resources that the caller sees.
 const ATTENTION: Entry = Entry::Shows(VisibleResources { roots: &[], queries: &[""], depth: 0, is_partial: true });
 /// Histories of summaries, which show the people that summaries were shared with nothing.
 const SUMMARY_HISTORIES: Entry = Entry::Shows(VisibleResources {
