@@ -1,4 +1,4 @@
-// What waits for the session, in one read, and the screen of each matter.
+// Matters that wait for the session, read at once, and the screen of each.
 
 import { useGet } from "./data.js";
 import { href } from "./router.js";

@@ -60,10 +60,10 @@ impl Caller {
         if may_grant { Ok(()) } else { Err(PermissionError::CannotGrant) }
     }
 
-    /// Requires that the caller may change this access at all, also to less. A caller with less access could otherwise lower it to
-    /// its own, take it over by a rotation or a link, and keep it when an admin raises it again. So the caller
-    /// must be able to grant the access as it is (decisions B7, B9, B12). A session takes over no access that it did
-    /// not create, so its own end does not count.
+    /// Requires that the caller may change this access at all, also to less. A caller with less access could otherwise
+    /// lower it to its own, take it over by a rotation or a link, and keep it when an admin raises it again. So the
+    /// caller must be able to grant the access as it is (decisions B7, B9, B12). A session takes over no access that it
+    /// did not create, so its own end does not count.
     ///
     /// # Errors
     /// [`PermissionError::CannotGrant`].
