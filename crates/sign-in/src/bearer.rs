@@ -170,6 +170,7 @@ impl BearerAccount<'_> {
             identity_provider: Some(provider.id),
             expires_at: Some(claims.expires_at.plus_seconds(TOLERANCE_SECONDS)),
             allowed_networks: AllowedNetworks::EVERYWHERE,
+            secret: None,
             has_previous_secret: false,
             quotas: Quotas::DEFAULT,
         }))

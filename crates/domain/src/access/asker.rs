@@ -2,7 +2,7 @@
 //! serves (decisions A13, B7, B10, B12).
 
 use super::grant::outlasts;
-use super::{AllowedNetworks, Authority, Caller};
+use super::{AllowedNetworks, Authority, Caller, SecretMark};
 use crate::id::KeyId;
 use crate::time::Timestamp;
 
@@ -47,6 +47,8 @@ pub struct Asker {
     authority: Authority,
     /// End, networks and session of the key.
     reach: Reach,
+    /// The secret of the request; `None` for a bearer token, and in a text of an earlier version.
+    secret: Option<SecretMark>,
     /// `true` if the request was sent with the previous secret of the key.
     has_previous_secret: bool,
     /// `true` if the response holds a secret.
@@ -59,6 +61,8 @@ const ENDLESS: &str = "-";
 const PREVIOUS: &str = "previous";
 /// Word for a response that holds a secret.
 const SECRET: &str = "secret";
+/// Beginning of the word for the secret of the request, before 16 hexadecimal digits.
+const MARK: &str = "mark:";
 
 impl Asker {
     /// Returns the present rights of a caller.
@@ -67,6 +71,7 @@ impl Asker {
         Self {
             authority: caller.authority(),
             reach: caller.reach(),
+            secret: caller.secret,
             has_previous_secret: caller.has_previous_secret,
             gets_secret: false,
         }
@@ -78,21 +83,25 @@ impl Asker {
         Self { gets_secret, ..self }
     }
 
-    /// Returns `true` if a caller with these rights may get the replay of a request of `asker`: see
-    /// [`Authority::may_have_the_replay_of`]. The caller must also cover the reach of `asker`. If the asker was not
-    /// stored, its reach counts as unlimited.
-    ///
-    /// A response with a secret goes to the asker's key alone: the key of the secret may have got more access since. One
-    /// key has two secrets while a rotation overlaps. The previous one gets no replay of a request by a current one,
-    /// whatever their ends: the end of the key may have been changed since.
+    /// Returns `true` if the response holds a secret.
     #[must_use]
-    pub fn may_have_the_replay_of(&self, asker: Option<&Self>) -> bool {
-        let may_do_as_much = self.authority.may_have_the_replay_of(asker.map(|asker| &asker.authority));
-        let reach_of_asker = asker.map(|asker| asker.reach.clone()).unwrap_or_default();
-        let has_such_secret = !self.has_previous_secret || asker.is_some_and(|asker| asker.has_previous_secret);
-        let is_key_of = |asker: &Self| self.authority.key == asker.authority.key;
-        let may_have_secret = asker.is_none_or(|asker| !asker.gets_secret || is_key_of(asker));
-        may_do_as_much && self.reach.covers(&reach_of_asker) && has_such_secret && may_have_secret
+    pub const fn gets_secret(&self) -> bool {
+        self.gets_secret
+    }
+
+    /// Returns `true` if a caller with these rights may get the replay of a request of `asker`: see
+    /// [`Authority::may_have_the_replay_of`]. The caller must also cover the reach of `asker`.
+    ///
+    /// A response with a secret goes to the secret that asked for it alone: the key of the response may have got more access
+    /// since, and whoever has another secret of the same key, from before or after a rotation, may be a thief. The previous
+    /// secret of a key gets replays of its own requests as the previous one alone.
+    #[must_use]
+    pub fn may_have_the_replay_of(&self, asker: &Self) -> bool {
+        let may_do_as_much = self.authority.may_have_the_replay_of(&asker.authority);
+        let is_same_key = self.authority.key == asker.authority.key;
+        let is_same_secret = self.secret == asker.secret && self.has_previous_secret == asker.has_previous_secret;
+        let goes_to_one_secret = asker.gets_secret || self.has_previous_secret;
+        may_do_as_much && self.reach.covers(&asker.reach) && (!goes_to_one_secret || is_same_key && is_same_secret)
     }
 
     /// Returns the two texts that are stored with the response: the authority, and the end in milliseconds with the
@@ -103,7 +112,8 @@ impl Asker {
         let session = self.reach.session.map(|session| session.to_string());
         let previous = self.has_previous_secret.then(|| PREVIOUS.to_owned());
         let secret = self.gets_secret.then(|| SECRET.to_owned());
-        let words = [Some(end), session, previous, secret].into_iter().flatten();
+        let mark = self.secret.map(|SecretMark(mark)| format!("{MARK}{mark:016x}"));
+        let words = [Some(end), session, previous, secret, mark].into_iter().flatten();
         let reach = words.chain(self.reach.networks.texts().map(|network| network.to_string()));
         [self.authority.to_string(), reach.collect::<Vec<_>>().join(" ")]
     }
@@ -122,10 +132,26 @@ impl Asker {
         }
         let has_previous_secret = words.next_if_eq(&PREVIOUS).is_some();
         let gets_secret = words.next_if_eq(&SECRET).is_some();
+        let secret = words.next_if(|word| word.starts_with(MARK)).map(read_mark);
+        if secret == Some(None) {
+            return None;
+        }
         let networks = AllowedNetworks::from_texts(words).ok()?;
         let reach = Reach { end, networks, session };
-        Some(Self { authority: authority.parse().ok()?, reach, has_previous_secret, gets_secret })
+        Some(Self {
+            authority: authority.parse().ok()?,
+            reach,
+            secret: secret.flatten(),
+            has_previous_secret,
+            gets_secret,
+        })
     }
+}
+
+/// Reads the word for a secret; `None` for another word.
+fn read_mark(word: &str) -> Option<SecretMark> {
+    let digits = word.strip_prefix(MARK).filter(|digits| digits.len() == 16)?;
+    u64::from_str_radix(digits, 16).ok().map(SecretMark)
 }
 
 impl Caller {
@@ -192,6 +218,7 @@ mod tests {
                 person: None,
             },
             reach: reach.clone(),
+            secret: Some(SecretMark(8)),
             has_previous_secret: false,
             gets_secret: false,
         }
@@ -201,6 +228,11 @@ mod tests {
         Asker { has_previous_secret: true, ..asker(key, reach) }
     }
 
+    /// Returns the same asker with the secret from before the present ones.
+    fn former(asker: Asker) -> Asker {
+        Asker { secret: Some(SecretMark(7)), ..asker }
+    }
+
     #[test]
     fn replay_needs_the_reach_of_the_asker_from_its_own_key_too() {
         let (endless, office) = (reach(None, &[]), reach(Some(7), &["192.0.2.0/24"]));
@@ -208,34 +240,37 @@ mod tests {
         let session = of_session(3, &day);
         let table = [
             // key that repeats the request, key that sent it first, the repetition gets the answer
-            (asker(1, &office), Some(asker(1, &office)), true),
-            (asker(1, &endless), Some(asker(1, &office)), true),
-            (asker(1, &office), Some(asker(1, &endless)), false),
-            (asker(1, &overlap), Some(asker(1, &endless)), false),
-            (asker(1, &endless), Some(asker(1, &overlap)), true),
-            (asker(2, &endless), Some(asker(1, &office)), true),
-            (asker(2, &office), Some(asker(1, &office)), true),
-            (asker(2, &office), Some(asker(1, &endless)), false),
-            (asker(2, &office), None, false),
-            (asker(2, &endless), None, true),
+            (asker(1, &office), asker(1, &office), true),
+            (asker(1, &endless), asker(1, &office), true),
+            (asker(1, &office), asker(1, &endless), false),
+            (asker(1, &overlap), asker(1, &endless), false),
+            (asker(1, &endless), asker(1, &overlap), true),
+            (asker(2, &endless), asker(1, &office), true),
+            (asker(2, &office), asker(1, &office), true),
+            (asker(2, &office), asker(1, &endless), false),
             // The end of the key was moved after the rotation, so the previous secret lasts as long as its request said.
-            (previous(1, &day), Some(asker(1, &overlap)), false),
-            (previous(1, &overlap), Some(asker(1, &overlap)), false),
-            (previous(1, &overlap), Some(previous(1, &overlap)), true),
-            (asker(1, &endless), Some(previous(1, &overlap)), true),
-            (previous(1, &endless), None, false),
+            (previous(1, &day), asker(1, &overlap), false),
+            (previous(1, &overlap), asker(1, &overlap), false),
+            (previous(1, &overlap), previous(1, &overlap), true),
+            (asker(1, &endless), previous(1, &overlap), true),
+            // The key was rotated twice: its previous secret is another one than at the first request.
+            (previous(1, &endless), former(previous(1, &overlap)), false),
+            (asker(1, &endless), former(previous(1, &overlap)), true),
+            (asker(1, &endless), former(asker(1, &overlap)), true),
+            (asker(1, &endless), former(previous(1, &overlap)).with_secret(true), false),
+            (asker(1, &endless), former(asker(1, &overlap)).with_secret(true), false),
+            (previous(1, &overlap), previous(1, &overlap).with_secret(true), true),
             // A session gets no key that does not end with it.
-            (asker(3, &session), Some(asker(1, &overlap)), false),
-            (asker(3, &session), Some(asker(3, &session)), true),
-            (asker(1, &endless), Some(asker(3, &session)), true),
-            (asker(3, &session), None, false),
+            (asker(3, &session), asker(1, &overlap), false),
+            (asker(3, &session), asker(3, &session), true),
+            (asker(1, &endless), asker(3, &session), true),
             // Another key got the secret of a key that has more access now.
-            (asker(2, &endless), Some(asker(1, &overlap).with_secret(true)), false),
-            (asker(1, &endless), Some(asker(1, &overlap).with_secret(true)), true),
-            (previous(1, &endless), Some(asker(1, &overlap).with_secret(true)), false),
+            (asker(2, &endless), asker(1, &overlap).with_secret(true), false),
+            (asker(1, &endless), asker(1, &overlap).with_secret(true), true),
+            (previous(1, &endless), asker(1, &overlap).with_secret(true), false),
         ];
         for (again, first, gets) in table {
-            assert_eq!(again.may_have_the_replay_of(first.as_ref()), gets, "{again:?} after {first:?}");
+            assert_eq!(again.may_have_the_replay_of(&first), gets, "{again:?} after {first:?}");
         }
     }
 
@@ -249,8 +284,16 @@ mod tests {
             }
         }
         let [authority, _] = asker(1, &reach(None, &[])).to_texts();
-        for text in ["", "x", "7 192.0.2.7", "- 10.0.0.1/8", "7  ", "7 previous previous", "- 10.0.0.0/8 previous"]
-        {
+        for text in [
+            "",
+            "x",
+            "7 192.0.2.7",
+            "- 10.0.0.1/8",
+            "7  ",
+            "7 previous previous",
+            "- 10.0.0.0/8 previous",
+            "7 previous:7",
+        ] {
             assert_eq!(Asker::from_texts(&authority, text), None, "{text}");
         }
         assert_eq!(Asker::from_texts("x", "-"), None);

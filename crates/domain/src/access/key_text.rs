@@ -26,6 +26,19 @@ const LINK_PREFIX: &str = "cdr_link_";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyHash(pub [u8; 32]);
 
+impl KeyHash {
+    /// Returns the mark of the key's text.
+    #[must_use]
+    pub const fn mark(self) -> SecretMark {
+        let [first, second, third, fourth, fifth, sixth, seventh, eighth, ..] = self.0;
+        SecretMark(u64::from_be_bytes([first, second, third, fourth, fifth, sixth, seventh, eighth]))
+    }
+}
+
+/// Distinguishes a secret of a key from its other secrets: the beginning of its hash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SecretMark(pub u64);
+
 /// Creates a key of 256 random bits.
 ///
 /// ```

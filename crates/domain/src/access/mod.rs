@@ -14,6 +14,7 @@ pub use asker::{Asker, Reach};
 pub use authority::Authority;
 pub use denied::PermissionError;
 pub use grant::Grant;
+pub use key_text::SecretMark;
 pub use networks::{AllowedNetworks, MAX_NETWORKS};
 pub use quota::{QuotaClass, Quotas};
 pub use requirement::Access;
@@ -239,8 +240,10 @@ pub struct Caller {
     pub expires_at: Option<Timestamp>,
     /// Networks from which the key can be used. The networks of each key that this key creates lie inside them.
     pub allowed_networks: AllowedNetworks,
-    /// `true` for the previous secret of a key after a rotation. It neither rotates its
-    /// key nor gets what the current secret made (decision B7).
+    /// The secret of the key by which the request was authenticated; `None` for a bearer token.
+    pub secret: Option<SecretMark>,
+    /// `true` for the previous secret of a key after a rotation. It neither rotates its key nor gets what another secret
+    /// made (decision B7).
     pub has_previous_secret: bool,
     pub quotas: Quotas,
 }
@@ -345,6 +348,7 @@ pub(crate) mod tests {
             session: None,
             expires_at: None,
             allowed_networks: AllowedNetworks::EVERYWHERE,
+            secret: None,
             has_previous_secret: false,
             quotas: Quotas::DEFAULT,
         }

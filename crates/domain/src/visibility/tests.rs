@@ -34,6 +34,7 @@ fn caller(bound_to: Option<(EmployeeId, bool)>) -> Caller {
         connector: None,
         identity_provider: None,
         session: None,
+        secret: None,
         has_previous_secret: false,
         quotas: Quotas::DEFAULT,
         allowed_networks: AllowedNetworks::EVERYWHERE,

@@ -1,7 +1,7 @@
 //! Replays: the replies stored for retries of requests with an idempotency key (decision B2).
 
 use bytes::Bytes;
-use candor_domain::access::{Asker, Tenant};
+use candor_domain::access::{Asker, Caller, PermissionError, Tenant};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey, Replay};
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
@@ -10,19 +10,18 @@ use candor_port_storage::{StoredReplay, Version};
 use crate::context::erasing::REMOVED_REPLAY;
 use crate::context::error::Error;
 use crate::context::reply::{Outcome, Reply};
-use crate::context::request::{Idempotency, RequestContext};
+use crate::context::request::{Credential, Idempotency, RequestContext};
 use crate::context::services::Services;
 use crate::context::vault::SealContext;
 
 /// Purpose of the seal context of replays.
 const REPLAY: &str = "replay";
-/// First byte of a replay with the authority and the reach of the requesting key, and `etag_extra`.
-const WITH_REACH: u8 = 3;
-/// First byte of a replay with the authority of the requesting key and `etag_extra`, but without the reach of the key.
-const WITH_MARK: u8 = 2;
-/// First byte of a replay with the authority of the requesting key, but without its reach and without `etag_extra`.
-/// Replays from before this form have no such byte: they begin with the version, whose first byte is zero.
-const WITH_AUTHORITY: u8 = 1;
+/// First byte of a replay with the rights and the secret of the requesting key.
+const WITH_SECRET: u8 = 4;
+/// First byte of a replay from before the secret was stored. It may lack the mark of a reply with a secret.
+const WITH_RIGHTS: u8 = 3;
+/// Beginnings of the secrets in replies.
+const SECRETS: [&[u8]; 2] = [b"cdr_", b"whsec_"];
 
 /// Returns the seal context of the reply to a request.
 fn replay_place<'a>(context: &RequestContext, key: &'a IdempotencyKey) -> SealContext<'a> {
@@ -43,7 +42,7 @@ impl Services {
     /// # Errors
     /// [`Error::KeyReused`] if the key was used for another request, or by an API key whose replays the caller may
     /// not have (decision A13); [`DomainError::NotFound`] if the replay was removed with the data of a
-    /// person.
+    /// person; [`PermissionError::RightsLost`] if the caller lost the right to it meanwhile.
     pub async fn find_replay(&self, context: &RequestContext) -> Result<Option<Reply>, Error> {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
         let Some(replay) = self.store.replay(context.caller.tenant, &idempotency.key, self.clock.now()).await?
@@ -57,9 +56,34 @@ impl Services {
         if replay.status == REMOVED_REPLAY {
             return Err(DomainError::NotFound.into());
         }
-        let (asker, reply) = self.open(&replay_place(context, &idempotency.key), &replay)?;
-        let may_have = Asker::from_caller(&context.caller).may_have_the_replay_of(asker.as_ref());
-        if may_have { Ok(Some(reply)) } else { Err(key_reused()) }
+        let opened_replay = self.open(&replay_place(context, &idempotency.key), &replay)?;
+        let asker = Asker::from_caller(&context.caller);
+        let Some((first_asker, reply)) = opened_replay.filter(|(first, _)| asker.may_have_the_replay_of(first))
+        else {
+            return Err(key_reused());
+        };
+        self.confirm_replay(context, &first_asker).await?;
+        Ok(Some(reply))
+    }
+
+    /// Refuses a replay to a caller who lost the right to it after the request began. The first request may have rotated
+    /// the key of the caller, so for a reply with a secret the present caller is read from the store (decision B7).
+    ///
+    /// # Errors
+    /// Errors of [`Services::confirm_caller`].
+    async fn confirm_replay(&self, context: &RequestContext, first_asker: &Asker) -> Result<(), Error> {
+        let Some(admission) = &context.admission else { return Ok(()) };
+        if !first_asker.gets_secret() {
+            return self.confirm_caller(context).await;
+        }
+        let may_have = match &admission.credential {
+            Credential::Key(hash) => {
+                let may_have = |present: &Caller| Asker::from_caller(present).may_have_the_replay_of(first_asker);
+                self.auth.confirm(*hash, may_have, true).await?
+            }
+            Credential::Token(token) => self.confirm_token(token, &context.caller, true).await?,
+        };
+        if may_have { Ok(()) } else { Err(PermissionError::RightsLost.into()) }
     }
 
     /// Returns the replay of the request's idempotency key, or else `otherwise`.
@@ -105,7 +129,7 @@ impl Services {
         let Some(idempotency) = &context.idempotency else { return Ok(None) };
         let (status, id) = reply.outcome.to_stored();
         let mut plain = Vec::with_capacity(256 + id.len() + reply.body.len());
-        plain.push(WITH_REACH);
+        plain.push(WITH_SECRET);
         // Only members that a request makes hold secrets.
         let asker = Asker::from_caller(&context.caller).with_secret(!reply.made_members.is_empty());
         for part in asker.to_texts() {
@@ -137,42 +161,34 @@ impl Services {
         SealContext { purpose: REPLAY, tenant: Some(tenant), row: key.as_bytes() }
     }
 
-    /// Opens a replay. Returns the rights of the key that first sent the request, if recorded, and the reply.
-    fn open(&self, place: &SealContext<'_>, kept: &StoredReplay) -> Result<(Option<Asker>, Reply), Error> {
+    /// Opens a replay. Returns the rights of the key that first sent the request, and the reply. Returns `None` for a
+    /// replay of an earlier version that stored fewer rights.
+    fn open(&self, place: &SealContext<'_>, kept: &StoredReplay) -> Result<Option<(Asker, Reply)>, Error> {
         let plain = self.vault.open(place, &kept.sealed).map_err(|error| Error::Bug(error.to_string()))?;
-        let parts = || {
-            let (form, rest) = plain.split_first()?;
-            let (asker, rest) = match *form {
-                WITH_REACH | WITH_MARK | WITH_AUTHORITY => {
-                    let (authority, rest) = text(rest)?;
-                    let (reach, rest) = if *form == WITH_REACH { text(rest)? } else { ("-", rest) };
-                    (Some(Asker::from_texts(authority, reach)?), rest)
-                }
-                _ => (None, plain.as_slice()),
-            };
+        let Some((&form @ (WITH_SECRET | WITH_RIGHTS), parts)) = plain.split_first() else { return Ok(None) };
+        let read = || {
+            let (authority, rest) = text(parts)?;
+            let (reach, rest) = text(rest)?;
             let (version, rest) = rest.split_first_chunk::<8>()?;
-            let has_mark = matches!(*form, WITH_REACH | WITH_MARK);
-            let (mark, rest) = if has_mark { rest.split_first_chunk::<8>()? } else { (&[0; 8], rest) };
+            let (mark, rest) = rest.split_first_chunk::<8>()?;
             let (id, body) = text(rest)?;
-            let body = Bytes::copy_from_slice(body);
-            Some((asker, i64::from_be_bytes(*version), u64::from_be_bytes(*mark), id.to_owned(), body))
-        };
-        let incomplete = || Error::Bug("a replay is incomplete".to_owned());
-        let (asker, version, mark, id, body) = parts().ok_or_else(incomplete)?;
-        let version = (version > 0).then_some(Version(version));
-        let outcome = Outcome::from_stored(kept.status, &id);
-        Ok((
-            asker,
-            Reply {
-                outcome,
-                body,
-                version,
-                etag_extra: mark,
+            let version = i64::from_be_bytes(*version);
+            let reply = Reply {
+                outcome: Outcome::from_stored(kept.status, id),
+                body: Bytes::copy_from_slice(body),
+                version: (version > 0).then_some(Version(version)),
+                etag_extra: u64::from_be_bytes(*mark),
                 replayed: true,
                 made_members: &[],
                 made_ids: vec![],
                 browser_cookie: None,
-            },
-        ))
+            };
+            Some((Asker::from_texts(authority, reach)?, reply))
+        };
+        let (asker, reply) = read().ok_or_else(|| Error::Bug("a replay is incomplete".to_owned()))?;
+        let holds = |secret: &[u8]| reply.body.windows(secret.len()).any(|part| part == secret);
+        let has_secret = form == WITH_RIGHTS && SECRETS.into_iter().any(holds);
+        let asker = if has_secret { asker.with_secret(true) } else { asker };
+        Ok(Some((asker, reply)))
     }
 }

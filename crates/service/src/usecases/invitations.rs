@@ -122,6 +122,9 @@ pub async fn get(services: &Services, context: &RequestContext, employee: Employ
     Ok(Reply::ok(body, Some(stored.version)).with_etag_extra(stored.value.stands(person, at).mark()))
 }
 
+/// Members of the response to an invitation that hold its link.
+const SECRET_MEMBERS: &[&str] = &["accept_url"];
+
 /// `POST /employees/{id}/invite`: sends a new invitation and revokes the previous one.
 ///
 /// If no email is sent, a key of admin level gets the link and must pass it on.
@@ -159,7 +162,9 @@ pub async fn invite(services: &Services, context: &RequestContext, employee: Emp
         change.events.extend(events(services, None, &new, person.value.status, at)?);
         change.writes.push(Write::put(&Row::new(new)));
         change.requires = vec![candor_port_storage::Require::has_version::<Employee>(employee, person.version)];
-        Ok(ChangePlan::Commit(Box::new(change), Reply::ok(render(&sent_invitation)?, Some(Version::FIRST))))
+        let reply = Reply::ok(render(&sent_invitation)?, Some(Version::FIRST));
+        let secret_members = if is_passed_on { SECRET_MEMBERS } else { &[] };
+        Ok(ChangePlan::Commit(Box::new(change), reply.with_made_members(secret_members)))
     };
     services.change(context, plan).await
 }

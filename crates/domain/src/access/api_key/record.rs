@@ -57,6 +57,7 @@ impl KeyRecord {
             identity_provider: None,
             session: key.session_root(),
             expires_at: key.end_of_secret(hash),
+            secret: Some(hash.mark()),
             has_previous_secret: key.hash != hash,
             allowed_networks: key.allowed_networks.clone(),
             quotas: Quotas {
@@ -264,6 +265,7 @@ mod tests {
             session: None,
             expires_at: key.expires_at,
             allowed_networks: key.allowed_networks,
+            secret: Some(key.hash.mark()),
             has_previous_secret: false,
             quotas: Quotas { read: 1200, ..Quotas::DEFAULT },
         };
