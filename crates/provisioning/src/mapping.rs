@@ -143,6 +143,15 @@ impl ScimUser {
         Ok(user)
     }
 
+    /// Returns the user without a statement about these custom fields, unless the document has values for them.
+    #[must_use]
+    pub fn keeping<'a>(mut self, keys: impl Iterator<Item = &'a str>) -> Self {
+        for key in keys {
+            self.custom_fields.retain(|(field, value)| field != key || value.is_some());
+        }
+        self
+    }
+
     /// Checks the attributes that are kept as sent. PostgreSQL cannot store U+0000.
     fn check_rest(&self) -> Result<(), ScimError> {
         if has_nul(&Value::Object(self.rest.to_object())) {

@@ -13,7 +13,7 @@ use super::error::{ScimError, ScimErrorType};
 use super::operations::{PatchOperation, PatchVerb};
 use super::path::{self, ScimPath, ScimSchema};
 use super::schemas::{self, ENTERPRISE};
-use bounds::{Budget, MAX_EXTENSIONS, MAX_GIVEN, MAX_MEMBERS};
+use bounds::{Budget, MAX_GIVEN};
 
 pub use lookup::main_address;
 pub use manager::manager_text;
@@ -207,31 +207,28 @@ impl UserDocument {
         if verb != PatchVerb::Remove && path.schema == ScimSchema::Enterprise && name == "manager" {
             return self.set_manager(path.sub.as_deref(), value);
         }
-        value.as_ref().map_or(Ok(()), |value| bounds::check_size(name, value))?;
-        if let (Some(conditions), Some(section)) = (&path.conditions, self.section(&path.schema)) {
-            budget.take_comparisons(conditions.len() * entries::count_entries(section, name))?;
+        value.as_ref().map_or(Ok(()), |value| budget.check_size(name, value))?;
+        if let Some(section) = self.section(&path.schema) {
+            budget.take_change(section, entries::member(section, name))?;
+            let conditions = path.conditions.as_ref().map_or(0, Vec::len);
+            budget.take_comparisons(conditions * entries::count_entries(section, name))?;
         }
         let value = value.filter(|value| !is_unassigned(value));
         if verb == PatchVerb::Remove || value.is_none() {
             if let (Some(value), Some(section)) = (&value, self.section(&path.schema)) {
-                budget.take_bytes(value, entries::count_entries(section, name))?;
+                budget.take_value(value.json_bytes(), entries::count_entries(section, name))?;
             }
             return self.remove(path, name, verb, value.as_ref());
         }
         let Some(value) = value else { return Ok(()) };
-        if self.section(&path.schema).is_some_and(|members| members.len() >= MAX_MEMBERS) {
-            return Err(ScimError::value(format!("A user has at most {MAX_MEMBERS} attributes in one schema.")));
-        }
-        if self.section(&path.schema).is_none() && self.extensions.len() >= MAX_EXTENSIONS {
-            return Err(ScimError::value(format!("A user has at most {MAX_EXTENSIONS} extensions.")));
-        }
+        budget.check_room(self.section(&path.schema), self.extensions.len())?;
         let section = self.section_mut(&path.schema);
         match (&path.conditions, path.sub.as_deref()) {
-            (Some(conditions), sub) => entries::set_matching(section, name, conditions, sub, value)?,
+            (Some(conditions), sub) => entries::set_matching(section, name, (conditions, sub), value, budget)?,
             (None, Some(sub)) => entries::set_sub(section, name, sub, value)?,
             (None, None) => entries::set_attribute(section, name, value, verb, budget)?,
         }
-        entries::check_attribute(section, name)
+        entries::member(section, name).map_or(Ok(()), |value| budget.check_size(name, value))
     }
 
     /// Sets members of a whole schema, or removes an extension.

@@ -49,6 +49,15 @@ impl Projection {
         })
     }
 
+    /// Returns the number of names, each of which is compared with the members of a resource.
+    #[must_use]
+    pub const fn names(&self) -> usize {
+        match self {
+            Self::All => 0,
+            Self::Only(paths) | Self::Without(paths) => paths.len(),
+        }
+    }
+
     /// Returns the selected attributes of a resource.
     #[must_use]
     pub fn apply(&self, resource: Object) -> Object {

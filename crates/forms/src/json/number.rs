@@ -26,9 +26,14 @@ impl Number {
         self.text.as_deref().map_or_else(|| self.value.to_string(), ToOwned::to_owned)
     }
 
-    /// Returns the length of the text that was read, or that of a short number.
+    /// Returns the length of the text that was read, or else about that of the number: the same for a number that was sent
+    /// and stored.
     pub(super) fn text_bytes(&self) -> usize {
-        self.text.as_deref().map_or(SAFE_DIGITS, str::len)
+        match (&self.text, self.value.as_i64()) {
+            (Some(text), _) => text.len(),
+            (None, Some(integer)) => 1 + integer.unsigned_abs().checked_ilog10().unwrap_or(0) as usize,
+            (None, None) => self.value.to_string().len(),
+        }
     }
 
     /// Returns the number as an integer or in binary floating point.

@@ -3,6 +3,7 @@
 mod confirmations;
 mod erased_names;
 mod isolation;
+mod kept_fields;
 mod mutations;
 mod pages;
 mod rules;

@@ -1,18 +1,18 @@
 //! Bounds of a SCIM document, which keep the work on one request linear.
 
-use candor_forms::json::Value;
+use candor_forms::json::{Object, Value};
 
 use super::super::error::ScimError;
 
 /// Maximum number of members of one schema.
-pub(super) const MAX_MEMBERS: usize = 200;
+const MAX_MEMBERS: usize = 200;
 /// Maximum number of members of one object of attributes. It is twice the maximum of a schema, because an object
 /// may also remove attributes by null and contain extensions.
 pub(super) const MAX_GIVEN: usize = 2 * MAX_MEMBERS;
 /// Maximum number of extensions of one user.
-pub(super) const MAX_EXTENSIONS: usize = 16;
+const MAX_EXTENSIONS: usize = 16;
 /// Maximum number of entries of one attribute.
-pub(super) const MAX_ENTRIES: usize = 200;
+const MAX_ENTRIES: usize = 200;
 /// Maximum number of members of one entry and of one complex attribute. A search for a member is linear.
 const MAX_SUB_ATTRIBUTES: usize = 32;
 /// Maximum number of objects and lists within one another in the value of an attribute. A stored document must stay far
@@ -22,20 +22,29 @@ const MAX_DEPTH: usize = 32;
 const MAX_VALUE_BYTES: usize = 32 * 1024;
 /// Maximum number of comparisons of entries with conditions in one request.
 const MAX_COMPARISONS: usize = 10_000;
-/// Maximum number of bytes that the operations of one request compare with entries.
-const MAX_COMPARED_BYTES: usize = 4 * 1024 * 1024;
+/// Maximum number of bytes that the changes of one request read and write: attributes that they change, and values that
+/// they compare with entries or copy into them.
+const MAX_READ_BYTES: usize = 4 * 1024 * 1024;
 
-/// The work on entries that a request may still cause. The bounds of values and of entries hold each for itself, so an
-/// operation pays for their product, before the work.
+/// The bounds of the changes of one request: the work that they may still cause, and the sizes that they may leave. The
+/// bounds of values and of entries hold each for itself, so a change pays for their product, before the work.
 #[derive(Debug)]
 pub(super) struct Budget {
     comparisons: usize,
     bytes: usize,
+    /// `false` for what the service itself sets: the fields of a person have bounds of their own, and a field that did
+    /// not fit would look as if it were absent.
+    has_bounds: bool,
 }
 
 impl Budget {
+    /// Returns the budget of the service itself.
+    pub(super) const fn unlimited() -> Self {
+        Self { comparisons: usize::MAX, bytes: usize::MAX, has_bounds: false }
+    }
+
     pub(super) const fn new() -> Self {
-        Self { comparisons: MAX_COMPARISONS, bytes: MAX_COMPARED_BYTES }
+        Self { comparisons: MAX_COMPARISONS, bytes: MAX_READ_BYTES, has_bounds: true }
     }
 
     /// Takes comparisons of entries with conditions.
@@ -49,31 +58,69 @@ impl Budget {
         Ok(())
     }
 
-    /// Takes the comparisons of a value with entries.
-    pub(super) fn take_bytes(&mut self, value: &Value, entries: usize) -> Result<(), ScimError> {
-        let detail = "The values of the request would be compared with entries for more than";
-        let remedy = "Send fewer or shorter values.";
-        let bytes = value.json_bytes().saturating_mul(entries);
+    /// Takes the comparisons of a value with entries, or its copies into them.
+    pub(super) fn take_value(&mut self, bytes: usize, entries: usize) -> Result<(), ScimError> {
+        self.take_bytes(bytes.saturating_mul(entries))
+    }
+
+    /// Takes one change of an attribute with this present value: a look at each name in its section, and at all of the
+    /// value. A request may change one attribute many times.
+    pub(super) fn take_change(&mut self, section: &Object, value: Option<&Value>) -> Result<(), ScimError> {
+        if !self.has_bounds {
+            return Ok(());
+        }
+        self.take_bytes(section.len() + value.map_or(0, Value::json_bytes))
+    }
+
+    fn take_bytes(&mut self, bytes: usize) -> Result<(), ScimError> {
+        if !self.has_bounds {
+            return Ok(());
+        }
+        let detail = "The changes of the request would read and write attributes and values of more than";
+        let remedy = "Send fewer operations, or shorter values.";
         self.bytes = self
             .bytes
             .checked_sub(bytes)
-            .ok_or_else(|| ScimError::value(format!("{detail} {MAX_COMPARED_BYTES} bytes. {remedy}")))?;
+            .ok_or_else(|| ScimError::value(format!("{detail} {MAX_READ_BYTES} bytes. {remedy}")))?;
         Ok(())
     }
-}
 
-/// Checks the bounds of a value and of all values in it, before any work on it.
-pub(super) fn check_size(name: &str, value: &Value) -> Result<(), ScimError> {
-    check_levels(name, value, MAX_DEPTH)?;
-    check_bytes(name, value.json_bytes())
-}
-
-/// Checks the size that an attribute has, or will have.
-pub(super) fn check_bytes(name: &str, bytes: usize) -> Result<(), ScimError> {
-    if bytes <= MAX_VALUE_BYTES {
-        return Ok(());
+    /// Checks the bounds of a value and of all values in it, before any work on it.
+    pub(super) fn check_size(&self, name: &str, value: &Value) -> Result<(), ScimError> {
+        if !self.has_bounds {
+            return Ok(());
+        }
+        check_levels(name, value, MAX_DEPTH)?;
+        self.check_bytes(name, value.json_bytes())
     }
-    Err(ScimError::value(format!("`{name}` has more than {MAX_VALUE_BYTES} bytes of JSON. Send a shorter value.")))
+
+    /// Checks the size that an attribute has, or will have.
+    pub(super) fn check_bytes(&self, name: &str, bytes: usize) -> Result<(), ScimError> {
+        if !self.has_bounds || bytes <= MAX_VALUE_BYTES {
+            return Ok(());
+        }
+        Err(ScimError::value(format!(
+            "`{name}` has more than {MAX_VALUE_BYTES} bytes of JSON. Send a shorter value."
+        )))
+    }
+
+    /// Checks the number of entries that an attribute has, or will have.
+    pub(super) fn check_entries(&self, name: &str, entries: usize) -> Result<(), ScimError> {
+        if self.has_bounds && entries > MAX_ENTRIES { Err(too_many(name)) } else { Ok(()) }
+    }
+
+    /// Checks that the schema has room for one more attribute, and the user for the schema if it is new.
+    pub(super) fn check_room(&self, section: Option<&Object>, extensions: usize) -> Result<(), ScimError> {
+        match section {
+            Some(members) if self.has_bounds && members.len() >= MAX_MEMBERS => {
+                Err(ScimError::value(format!("A user has at most {MAX_MEMBERS} attributes in one schema.")))
+            }
+            None if self.has_bounds && extensions >= MAX_EXTENSIONS => {
+                Err(ScimError::value(format!("A user has at most {MAX_EXTENSIONS} extensions.")))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 fn check_levels(name: &str, value: &Value, levels: usize) -> Result<(), ScimError> {
@@ -94,7 +141,7 @@ fn check_levels(name: &str, value: &Value, levels: usize) -> Result<(), ScimErro
     }
 }
 
-pub(super) fn too_many(name: &str) -> ScimError {
+fn too_many(name: &str) -> ScimError {
     ScimError::value(format!("`{name}` has at most {MAX_ENTRIES} entries."))
 }
 
@@ -210,7 +257,39 @@ mod tests {
             let add = |chars| serde_json::json!({"op": "add", "path": path, "value": entries(chars)});
             let apply = |operations: &[serde_json::Value]| document("{}").unwrap().apply(&patch(operations));
             assert!(apply(&vec![add(10); 5]).is_ok(), "{path}: {:?}", apply(&vec![add(10); 5]));
-            assert!(apply(&vec![add(300); 5]).unwrap_err().detail.contains("compared"), "{path}");
+            assert!(apply(&vec![add(300); 5]).unwrap_err().detail.contains("would read and write"), "{path}");
+        }
+    }
+
+    /// Each operation, and the attribute that it changes, is within its bound, and their product is not.
+    #[test]
+    fn changes_of_one_large_attribute_are_bounded() {
+        let lists = |members: usize| -> serde_json::Value {
+            (0..members).map(|number| (format!("m{number}"), serde_json::json!(vec![[(); 0]; 198]))).collect()
+        };
+        let operations = [
+            serde_json::json!({"op": "add", "value": {"q.0": 1, "q.1": 1}}),
+            serde_json::json!({"op": "add", "path": "q.0", "value": 1}),
+            serde_json::json!({"op": "replace", "path": "q", "value": {"0": 1}}),
+            serde_json::json!({"op": "replace", "path": "q", "value": {"0": null, "1": null}}),
+            serde_json::json!({"op": "remove", "path": "q.0"}),
+            serde_json::json!({"op": "add", "path": "q[type eq \"x\"].a", "value": 1}),
+            serde_json::json!({"op": "remove", "path": "q[type eq \"x\"].a"}),
+        ];
+        let object = |members| serde_json::json!({"q": lists(members)}).to_string();
+        let list = |members| serde_json::json!({"q": [lists(members), {"type": "x", "value": "y"}]}).to_string();
+        for (operation, body) in operations.iter().flat_map(|one| [(one, object(26)), (one, list(26))]) {
+            let error = document(&body).unwrap().apply(&patch(&vec![operation.clone(); 500])).unwrap_err();
+            let has_no_such_part = error.detail.contains("has no entries");
+            assert!(
+                error.detail.contains("would read and write") || has_no_such_part,
+                "{operation}: {}",
+                error.detail
+            );
+        }
+        for operation in &operations[..5] {
+            let result = document(&object(2)).unwrap().apply(&patch(&vec![operation.clone(); 500]));
+            assert!(result.is_ok(), "{operation}: {result:?}");
         }
     }
 
@@ -219,11 +298,29 @@ mod tests {
     fn put_of_an_impossible_value_changes_nothing() {
         let user =
             document(r#"{"emails":[{"value":"a@x.example"}],"nickName":"Ada","urn:x:2:User":{"a":"b"}}"#).unwrap();
-        let long = candor_forms::json::Value::Text("x".repeat(super::MAX_VALUE_BYTES));
-        for path in [r#"emails[type eq "work"]"#, "nickName.x", "emails", "urn:y:2:User:c", "urn:x:2:User:a"] {
+        for (path, value) in [
+            (r#"emails[type eq "work"]"#, "[]"),
+            ("nickName.x", "\"x\""),
+            ("urn:x:2:User:a.b", "\"x\""),
+            (r#"nickName[type eq "work"].x"#, "\"x\""),
+        ] {
             let mut changed_user = user.clone();
-            changed_user.put(&crate::ScimPath::parse(path).unwrap(), long.clone());
+            changed_user.put(&crate::ScimPath::parse(path).unwrap(), serde_json::from_str(value).unwrap());
             assert_eq!(changed_user, user, "{path}");
+        }
+    }
+
+    /// What the service sets is bounded elsewhere. If it were left out here, it would look as if it were removed.
+    #[test]
+    fn put_has_no_bounds() {
+        let long = candor_forms::json::Value::Text("x".repeat(super::MAX_VALUE_BYTES));
+        let members = members(super::MAX_SUB_ATTRIBUTES);
+        let user =
+            document(&format!(r#"{{"q":{{{members}}},{}"#, &extensions(super::MAX_EXTENSIONS)[1..])).unwrap();
+        for path in ["nickName", "q.other", "urn:x:99:User:a", "urn:x:1:User:b"] {
+            let (mut changed_user, path) = (user.clone(), crate::ScimPath::parse(path).unwrap());
+            changed_user.put(&path, long.clone());
+            assert_eq!(changed_user.value_at(&path), Some(&long), "{path:?}");
         }
     }
 

@@ -7,21 +7,13 @@ use super::super::error::{ScimError, ScimErrorType};
 use super::super::filter::{Comparison, Literal};
 use super::super::operations::PatchVerb;
 use super::super::schemas;
-use super::bounds::{Budget, MAX_ENTRIES, check_bytes, check_size, too_many};
+use super::bounds::Budget;
 use super::lookup::main_entry;
 use super::{flag, is_unassigned};
 
 /// Returns the value of the attribute with this name, compared without case.
 pub(super) fn member<'a>(section: &'a Object, name: &str) -> Option<&'a Value> {
     section.iter().find(|(member, _)| member.eq_ignore_ascii_case(name)).map(|(_, value)| value)
-}
-
-/// Sets an attribute to the value that it had before, or removes it if it was absent.
-pub(super) fn restore(section: &mut Object, name: &str, before: Option<Value>) {
-    match before {
-        Some(value) => set_member(section, name, value),
-        None => drop_member(section, name),
-    }
 }
 
 fn find_member<'a>(section: &'a mut Object, name: &str) -> Option<&'a mut Value> {
@@ -53,11 +45,6 @@ fn sub_value(name: &str, value: Value) -> Value {
     }
 }
 
-/// Checks the bounds of an attribute after a change.
-pub(super) fn check_attribute(section: &mut Object, name: &str) -> Result<(), ScimError> {
-    find_member(section, name).map_or(Ok(()), |value| check_size(name, value))
-}
-
 /// Returns the number of entries of an attribute, or 1 for an attribute that is absent or has no list of entries.
 pub(super) fn count_entries(section: &Object, name: &str) -> usize {
     match member(section, name) {
@@ -83,16 +70,14 @@ fn has_content(entry: &Object) -> bool {
 }
 
 /// Reads the entries of a multi-valued attribute: an array, one object, or one text.
-fn entries(name: &str, value: Value) -> Result<Vec<Object>, ScimError> {
+fn entries(name: &str, value: Value, budget: &Budget) -> Result<Vec<Object>, ScimError> {
     let items = match value {
         Value::List(items) => items,
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::Object(_)) => {
             vec![other]
         }
     };
-    if items.len() > MAX_ENTRIES {
-        return Err(too_many(name));
-    }
+    budget.check_entries(name, items.len())?;
     let mut all = Vec::new();
     for item in items {
         match item {
@@ -200,30 +185,30 @@ fn entry_of(conditions: &[Comparison]) -> Object {
 pub(super) fn set_matching(
     section: &mut Object,
     name: &str,
-    conditions: &[Comparison],
-    sub: Option<&str>,
+    (conditions, sub): (&[Comparison], Option<&str>),
     value: Value,
+    budget: &mut Budget,
 ) -> Result<(), ScimError> {
     if schemas::is_complex(name) {
         return Err(without_entries(name));
     }
-    let mut all = take_entries(section, name)?;
-    let mut indexes: Vec<usize> = (0..all.len()).filter(|at| matches(&all[*at], conditions)).collect();
-    if indexes.is_empty() {
-        if all.len() == MAX_ENTRIES {
-            return Err(too_many(name));
-        }
-        all.push(entry_of(conditions));
-        indexes.push(all.len() - 1);
-    }
     let changes = match sub {
         Some(sub) => [(sub.to_owned(), sub_value(sub, value))].into(),
-        None => match entries(name, value)?.as_slice() {
+        None => match entries(name, value, budget)?.as_slice() {
             [one] => one.clone(),
             _ => return Err(ScimError::value(format!("`{name}` with conditions must have one entry as value."))),
         },
     };
-    check_bytes(name, changes.json_bytes().saturating_mul(indexes.len()))?;
+    let mut all = take_entries(section, name)?;
+    let mut indexes: Vec<usize> = (0..all.len()).filter(|at| matches(&all[*at], conditions)).collect();
+    if indexes.is_empty() {
+        all.push(entry_of(conditions));
+        indexes.push(all.len() - 1);
+    }
+    budget.check_entries(name, all.len())?;
+    let bytes = changes.json_bytes();
+    budget.check_bytes(name, bytes.saturating_mul(indexes.len()))?;
+    budget.take_value(bytes, indexes.len())?;
     for at in indexes {
         for (member, value) in &changes {
             set_member(&mut all[at], member, value.clone());
@@ -269,9 +254,9 @@ pub(super) fn set_attribute(
     // Each new entry is compared with the entries before it.
     let known_entries = if verb == PatchVerb::Add { count_entries(section, name) } else { 0 };
     let new_entries = if let Value::List(items) = &value { items.len() } else { 1 };
-    budget.take_bytes(&value, known_entries + new_entries)?;
+    budget.take_value(value.json_bytes(), known_entries + new_entries)?;
     if schemas::is_multi_valued(name) {
-        let new_entries = entries(name, value)?;
+        let new_entries = entries(name, value, budget)?;
         let mut all = if verb == PatchVerb::Add { take_entries(section, name)? } else { vec![] };
         for entry in new_entries {
             if !all.contains(&entry) {
@@ -280,9 +265,7 @@ pub(super) fn set_attribute(
                 demote_rest(&mut all, last);
             }
         }
-        if all.len() > MAX_ENTRIES {
-            return Err(too_many(name));
-        }
+        budget.check_entries(name, all.len())?;
         store_entries(section, name, all);
         return Ok(());
     }
@@ -294,9 +277,7 @@ pub(super) fn set_attribute(
     }
     match (verb, find_member(section, name), value) {
         (PatchVerb::Add, Some(Value::List(items)), Value::List(more)) => {
-            if items.len() + more.len() > MAX_ENTRIES {
-                return Err(too_many(name));
-            }
+            budget.check_entries(name, items.len() + more.len())?;
             for item in more {
                 if !items.contains(&item) {
                     items.push(item);

@@ -1,14 +1,15 @@
-//! Changes of a document by the service itself, which ignore what a path cannot take.
+//! Changes of a document by the service itself. They have no bounds, and ignore what a path cannot take.
 
 use candor_forms::json::Value;
 
+use super::UserDocument;
 use super::bounds::Budget;
-use super::{UserDocument, entries};
 use crate::operations::PatchVerb;
 use crate::path::ScimPath;
 
 impl UserDocument {
-    /// Sets the value at a path. A value that the path cannot take is ignored.
+    /// Sets the value at a path. If the path cannot take a value, because another value is in the way, the document
+    /// stays as it was.
     pub fn put(&mut self, path: &ScimPath, value: Value) {
         self.change_if_possible(path, PatchVerb::Replace, Some(value));
     }
@@ -20,13 +21,9 @@ impl UserDocument {
         }
     }
 
-    /// Sets or removes the attribute that a path names. A refused change leaves the attribute as it was: a change
-    /// touches this attribute alone, so only it is copied.
+    /// Sets or removes the attribute that a path names. Without bounds, each change is refused before it begins.
     fn change_if_possible(&mut self, path: &ScimPath, verb: PatchVerb, value: Option<Value>) {
-        let Some(name) = path.attribute.as_deref() else { return };
-        let former_value = self.section(&path.schema).and_then(|section| entries::member(section, name)).cloned();
-        if self.change(path, verb, value, &mut Budget::new()).is_err() {
-            entries::restore(self.section_mut(&path.schema), name, former_value);
+        if path.attribute.is_some() && self.change(path, verb, value, &mut Budget::unlimited()).is_err() {
             self.extensions.retain(|(_, members)| !members.is_empty());
         }
     }

@@ -129,7 +129,7 @@ impl ScimContext {
     }
 
     /// Reads and renders the people of a page, a few at a time, until the page has its maximum size. The work on a person
-    /// counts by what is stored, because the projection may leave nothing of it.
+    /// counts by what is stored and mapped, because the projection may leave nothing of it.
     async fn render_users(
         &self,
         services: &Services,
@@ -147,7 +147,7 @@ impl ScimContext {
             }
             PagePeople::Ids(ids) => ids,
         };
-        let mut read_bytes = 0;
+        let (mut read_bytes, mut work) = (0, 0);
         let mut pieces = Pieces::new(services, self.tenant());
         let (mut rest, mut at_once) = (ids.as_slice(), FIRST_AT_ONCE);
         while !rest.is_empty() {
@@ -162,9 +162,12 @@ impl ScimContext {
             for user in &users {
                 if !rendered_users.is_full {
                     let resource = self.resource(mappings, user);
-                    read_bytes += resource.json_bytes() + user.person.value.custom_fields.json_bytes();
+                    let bytes = resource.json_bytes() + user.person.value.custom_fields.json_bytes();
+                    read_bytes += bytes;
+                    // The names in the request are compared with each member.
+                    work += bytes * (1 + mappings.len() + projection.names());
                     rendered_users.add(user.person.value.id, &projection.apply(resource))?;
-                    pieces.let_others_go_first(read_bytes, read_bytes).await?;
+                    pieces.let_others_go_first(work, work).await?;
                 }
             }
             if rendered_users.is_full {

@@ -180,21 +180,15 @@ impl ScimContext {
             let loaded_user = self.load_user(services, id).await?;
             self.check_precondition(&loaded_user)?;
             let person = &loaded_user.person.value;
+            let department = loaded_user.department.as_deref();
+            let link = loaded_user.live_link(self.connector);
+            let form = stored_user(self, &connector.mappings, person, link, department);
             let document = match body {
                 ChangeBody::Replacement(document) => document.clone(),
-                ChangeBody::Operations(operations) => {
-                    let department = loaded_user.department.as_deref();
-                    let form = stored_user(
-                        self,
-                        &connector.mappings,
-                        person,
-                        loaded_user.live_link(self.connector),
-                        department,
-                    );
-                    form.apply_operations(operations)?
-                }
+                ChangeBody::Operations(operations) => form.apply_operations(operations)?,
             };
-            let user = ScimUser::read(&document, &connector.mappings, Some(person))?;
+            let user =
+                ScimUser::read(&document, &connector.mappings, Some(person))?.keeping(form.unshown_fields());
             let holders = self.holders(services, &user, Some(&loaded_user)).await?;
             let write = Write { kind: body.kind(), user: &user, id, stored: Some(&loaded_user), holders };
             self.plan(services, &connector, &write, projection, at).await
