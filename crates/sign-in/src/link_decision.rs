@@ -165,10 +165,13 @@ fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<Sign
     if person.is_unlinked {
         return Err(LinkError::NeedsAdmin);
     }
-    // The invitation went to the address, so its acceptance proves more than an address that an admin may have typed.
-    if settings.rule == LinkRule::VerifiedEmail && !accepts_invitation {
+    // The invitation went to the address, so its acceptance proves more than an address or an external id, which whoever
+    // writes people may have set, also before the person became an org admin.
+    if !accepts_invitation {
         let has_new_address = person.address_changed_at.is_some_and(|at| at > settings.created_at);
-        if person.role == Role::OrgAdmin || has_new_address || person.has_returned {
+        let has_doubtful_address =
+            settings.rule == LinkRule::VerifiedEmail && (has_new_address || person.has_returned);
+        if person.role == Role::OrgAdmin || has_doubtful_address {
             return Err(LinkError::NeedsAdmin);
         }
     }
@@ -251,7 +254,7 @@ mod tests {
             ("deactivated", deactivated_person, leaver, leaver),
             ("invited", invited_person, invited, accept),
             ("other account", LinkCandidate { has_other_account: true, ..CANDIDATE }, other, other),
-            ("admin", admin, link, needs_admin),
+            ("admin", admin, needs_admin, needs_admin),
             ("invited admin", LinkCandidate { role: Role::OrgAdmin, ..invited_person }, invited, accept),
             ("address changed later", with_new_address(CREATED_AT.plus_seconds(1)), link, needs_admin),
             ("address changed before", with_new_address(CREATED_AT), link, link),
