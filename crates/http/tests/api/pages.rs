@@ -158,6 +158,9 @@ async fn feed_page_with_large_events_ends_early_without_gaps() {
     let fields: serde_json::Map<_, _> =
         (0..32).map(|number| (format!("field{number}"), Value::from("\u{1f600}".repeat(1024)))).collect();
     let mut expected_ids = Vec::new();
+    for number in 0..14 {
+        expected_ids.push(world.made("/v1/departments", json!({"name": format!("Small event {number}")})).await);
+    }
     for number in 0..64 {
         let person = json!({
             "email": format!("person{number}@example.com"), "first_name": "Ada", "last_name": "Moreau",
@@ -165,19 +168,32 @@ async fn feed_page_with_large_events_ends_early_without_gaps() {
         });
         expected_ids.push(world.made("/v1/employees", person).await);
     }
+    let ids_in = |page: &Value| -> Vec<String> {
+        page["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["data"]["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
     let (mut seen, mut cursor, mut more) = (Vec::new(), String::new(), Vec::new());
     while more.last() != Some(&false) {
         let response = world.get(&format!("/v1/events?limit=100{cursor}")).await;
         assert!(response.body.len() <= MOST_BYTES, "{}", response.body.len());
         let page = response.json();
-        seen.extend(
-            page["data"].as_array().unwrap().iter().map(|item| item["data"]["id"].as_str().unwrap().to_owned()),
-        );
+        seen.extend(ids_in(&page));
         more.push(page["has_more"].as_bool().unwrap());
         cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
     }
     assert_eq!(more, [true, false]);
     assert_eq!(seen, expected_ids);
+    let newest = world.get("/v1/events?since=newest&limit=100").await;
+    assert!(newest.body.len() <= MOST_BYTES, "{}", newest.body.len());
+    let (page, newest_ids) = (newest.json(), ids_in(&newest.json()));
+    assert!(newest_ids.len() > 10 && expected_ids.ends_with(&newest_ids), "{newest_ids:?}");
+    assert_eq!(page["has_more"], false);
+    let behind = world.get(&format!("/v1/events?cursor={}", page["next_cursor"].as_str().unwrap())).await.json();
+    assert_eq!(behind["data"], json!([]), "the page ends with the newest event");
 }
 
 #[tokio::test]

@@ -59,6 +59,13 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
     let store = if matches!(start, FeedStart::Now) { &*services.store } else { services.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
     let mut body = render_page(services, context, &page.events).await?;
+    if matches!(start, FeedStart::Newest) {
+        // The page ends with the newest event, so the oldest ones of it are left out.
+        while body.taken < page.events.len() {
+            page.events.drain(..page.events.len() - body.taken.div_ceil(2));
+            body = render_page(services, context, &page.events).await?;
+        }
+    }
     if body.taken < page.events.len() {
         // Not all events fit. Only the store knows the position behind the last event that fits, so a page of
         // exactly these events is read. It has the same events, because the feed only grows at its end.
