@@ -56,10 +56,14 @@ const amend = (changes) => current.set({ ...current.value, ...changes });
 
 export const forget = () => current.set(NONE);
 
-const keyOf = () => (session.value ? `${session.value.me.organization_id} ${session.value.me.name}` : "");
+/** Whose file it is: a person keeps it in the next session; a key, whose name another one may have too, keeps it for itself. */
+const ownerNow = () => {
+  const me = session.value?.me;
+  return me ? `${me.organization_id} ${me.environment} ${me.employee_id ?? me.key_id}` : "";
+};
 let owner = "";
 session.subscribe(() => {
-  if (keyOf() !== owner) forget();
+  if (ownerNow() !== owner) forget();
 });
 
 /** Reads a file and checks it, unless the person has to agree to its encoding first. @param {File | undefined} given */
@@ -67,7 +71,7 @@ export async function choose(given) {
   if (!given || current.value.busy === "apply") return;
   if (given.size > MOST_BYTES) return void toast(t.csv.tooLarge, "bad");
   const read = decode(new Uint8Array(await given.arrayBuffer()));
-  owner = keyOf();
+  owner = ownerNow();
   if (typeof read === "string") return current.set({ ...NONE, reason: read });
   const source = withoutSeparatorLine(read.text);
   const separator = separatorOf(source);
