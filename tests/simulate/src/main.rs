@@ -33,7 +33,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// Number of seeds that a change must pass.
-const ROUNDS: u64 = 2_000;
+const ROUNDS: u64 = 500;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask simulate", about = "Simulates months of deliveries")]
