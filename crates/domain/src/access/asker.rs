@@ -47,7 +47,7 @@ pub struct Asker {
     authority: Authority,
     /// End, networks and session of the key.
     reach: Reach,
-    /// The secret of the request; `None` for a bearer token, and in a text of an earlier version.
+    /// The secret or bearer token of the request; `None` in a text of an earlier version.
     secret: Option<SecretMark>,
     /// `true` if the request was sent with the previous secret of the key.
     has_previous_secret: bool,

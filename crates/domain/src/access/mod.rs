@@ -240,7 +240,7 @@ pub struct Caller {
     pub expires_at: Option<Timestamp>,
     /// Networks from which the key can be used. The networks of each key that this key creates lie inside them.
     pub allowed_networks: AllowedNetworks,
-    /// The secret of the key by which the request was authenticated; `None` for a bearer token.
+    /// The secret of the key, or the bearer token, by which the request was authenticated. `None` until it is known.
     pub secret: Option<SecretMark>,
     /// `true` for the previous secret of a key after a rotation. It neither rotates its key nor gets what another secret
     /// made (decision B7).

@@ -21,7 +21,7 @@ const WITH_SECRET: u8 = 4;
 /// First byte of a replay from before the secret was stored. It may lack the mark of a reply with a secret.
 const WITH_RIGHTS: u8 = 3;
 /// Beginnings of the secrets in replies.
-const SECRETS: [&[u8]; 2] = [b"cdr_", b"whsec_"];
+const SECRETS: [&[u8]; 3] = [b"cdr_", b"whsec_", b"/invitations/accept?token="];
 
 /// Returns the seal context of the reply to a request.
 fn replay_place<'a>(context: &RequestContext, key: &'a IdempotencyKey) -> SealContext<'a> {

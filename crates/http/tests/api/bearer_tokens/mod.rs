@@ -168,6 +168,15 @@ async fn quotas_and_replays_belong_to_the_account() {
     let creation = create(&tokens[0]).await;
     assert_eq!((creation.status, create(&tokens[1]).await.json()), (201, creation.json()));
     assert_eq!(create(&foreign).await.status, 409, "the replay of another account");
+    world.patch(&stage.path(), json!({"scopes": ["webhooks:write", "observations:read"]})).await;
+    let body = json!({"url": "https://hooks.example.com/in", "event_types": ["observation.created"]});
+    let subscribe = async |text: &str| {
+        let request = world.bare("POST", "/v1/webhooks").key(text).header("idempotency-key", "k2");
+        request.json(&body).send().await
+    };
+    let subscription = subscribe(&tokens[0]).await;
+    assert_eq!((subscription.status, subscribe(&tokens[0]).await.json()), (201, subscription.json()));
+    assert_eq!(subscribe(&tokens[1]).await.status, 409, "the secret that another token asked for");
 }
 
 #[tokio::test]

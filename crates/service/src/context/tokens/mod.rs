@@ -167,7 +167,11 @@ impl Services {
         };
         let account =
             BearerAccount { tenant, provider: &provider.value, link: link.as_ref(), person: person.as_ref() };
-        Ok(account.authenticate(&claims).map(|caller| JudgedAccount { caller, read_at: provider.read_at }))
+        let secret = Some(token.hash.mark());
+        Ok(account.authenticate(&claims).map(|caller| JudgedAccount {
+            caller: caller.map(|caller| Caller { secret, ..caller }),
+            read_at: provider.read_at,
+        }))
     }
 
     /// Returns the verified token of a text. A cached token is not verified again while the keys of its provider are
