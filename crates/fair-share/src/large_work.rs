@@ -26,6 +26,9 @@ pub const LARGE_BYTES: usize = 256 * 1024;
 /// Total size of data that may wait for turns, in bytes. The waiting data of one organization may be as large as
 /// the room that is still free. Its first piece may wait in any case.
 const WAITING_BYTES: usize = 96 * 1024 * 1024;
+/// Size that the data of one caller counts at most. The size is an estimate, and one wrong estimate must not take the room
+/// of all organizations.
+const MOST_OF_A_CALLER: usize = WAITING_BYTES / 4;
 
 thread_local! {
     /// `true` while the thread polls a future that is polled during turns only.
@@ -210,6 +213,7 @@ impl LargeWork {
         queue: fn(&mut FairQueue<oneshot::Sender<Turn>>, Option<Tenant>, oneshot::Sender<Turn>),
     ) -> Result<Turn, TooMuchWaitsError> {
         let owner = tenant.map(|tenant| tenant.organization);
+        let bytes = bytes.min(MOST_OF_A_CALLER);
         let (turn_receiver, _wait) = {
             let mut state = self.lock();
             if state.take(owner) {

@@ -110,6 +110,9 @@ async fn organization_lets_half_of_the_data_wait() {
     drop(others);
     drop(waiting);
     assert!(work.lock().waiting_bytes_by_owner.is_empty(), "who has gone lets nothing wait");
+    let one_wrong_estimate = wait(4, 500 * MIB).unwrap();
+    let both = [wait(5, 8 * MIB).unwrap(), wait(5, 8 * MIB).unwrap()];
+    drop((one_wrong_estimate, both));
     let last = wait(1, 8 * MIB).unwrap();
     drop(turn);
     assert_eq!(last.await, Ok(()));
