@@ -143,15 +143,6 @@ impl ScimUser {
         Ok(user)
     }
 
-    /// Returns the user without a statement about these custom fields, unless the document has values for them.
-    #[must_use]
-    pub fn keeping<'a>(mut self, keys: impl Iterator<Item = &'a str>) -> Self {
-        for key in keys {
-            self.custom_fields.retain(|(field, value)| field != key || value.is_some());
-        }
-        self
-    }
-
     /// Checks the attributes that are kept as sent. PostgreSQL cannot store U+0000.
     fn check_rest(&self) -> Result<(), ScimError> {
         if has_nul(&Value::Object(self.rest.to_object())) {
@@ -279,25 +270,23 @@ fn names(
     })
 }
 
+/// Returns the values of mapped fields. A field that has no place in the document is left out: its absence says nothing.
 fn custom_fields(
     document: &UserDocument,
     mappings: &[CustomMapping],
 ) -> Result<Vec<(String, Option<Value>)>, ScimError> {
-    let value = |mapping: &CustomMapping| {
-        let value = document.value_at(&mapping.path).cloned();
-        match value {
-            Some(Value::List(_) | Value::Object(_)) => {
-                let name = mapping.path.attribute.as_deref().unwrap_or_default();
-                let detail = format!(
-                    "`{name}` must be a string, number or boolean, because the custom field `{}` is mapped to it.",
-                    mapping.key
-                );
-                Err(ScimError::value(detail))
-            }
-            value => Ok((mapping.key.clone(), value.filter(|value| *value != Value::Null))),
+    let value = |mapping: &CustomMapping| match document.value_at(&mapping.path).cloned() {
+        Some(Value::List(_) | Value::Object(_)) => {
+            let name = mapping.path.attribute.as_deref().unwrap_or_default();
+            let detail = format!(
+                "`{name}` must be a string, number or boolean, because the custom field `{}` is mapped to it.",
+                mapping.key
+            );
+            Err(ScimError::value(detail))
         }
+        value => Ok((mapping.key.clone(), value.filter(|value| *value != Value::Null))),
     };
-    mappings.iter().map(value).collect()
+    mappings.iter().filter(|mapping| document.has_place(&mapping.path)).map(value).collect()
 }
 
 /// Returns the attributes that an employee does not have, with department and manager.

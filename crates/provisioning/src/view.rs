@@ -79,17 +79,6 @@ impl StoredUser<'_> {
         document
     }
 
-    /// Returns the keys of the mapped custom fields that the document cannot show, because another value is at their path.
-    /// Their absence says nothing about them.
-    pub fn unshown_fields(&self) -> impl Iterator<Item = &str> {
-        let document = self.document();
-        let has = |mapping: &&CustomMapping| self.employee.custom_fields.0.contains_key(&mapping.key);
-        let unshown = self.mappings.iter().filter(has).filter(move |mapping| {
-            !matches!(document.value_at(&mapping.path), Some(Value::Bool(_) | Value::Number(_) | Value::Text(_)))
-        });
-        unshown.map(|mapping| mapping.key.as_str())
-    }
-
     /// Returns the document after the operations of a PATCH. It has `active` only if an operation sets `active`: the
     /// stored value of a pending person is `true`, and would accept their invitation.
     ///

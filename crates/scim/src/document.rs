@@ -340,6 +340,16 @@ impl UserDocument {
         lookup::value_in(value, path.conditions.as_deref(), path.sub.as_deref())
     }
 
+    /// Returns `true` if the value of a path could stand in the document: no attribute with a plain value is in the place of
+    /// one with sub-attributes.
+    #[must_use]
+    pub fn has_place(&self, path: &ScimPath) -> bool {
+        let section = self.section(&path.schema);
+        let value =
+            section.zip(path.attribute.as_deref()).and_then(|(section, name)| entries::member(section, name));
+        path.sub.is_none() || matches!(value, None | Some(Value::List(_) | Value::Object(_)))
+    }
+
     /// Returns the attribute of the core schema.
     #[must_use]
     pub fn core(&self, name: &str) -> Option<&Value> {

@@ -63,13 +63,14 @@ impl Budget {
         self.take_bytes(bytes.saturating_mul(entries))
     }
 
-    /// Takes one change of an attribute with this present value: a look at each name in its section, and at all of the
-    /// value. A request may change one attribute many times.
+    /// Takes one change of an attribute with this present value: a comparison with each name in its section, and a look at
+    /// all of the value. A request may change one attribute many times.
     pub(super) fn take_change(&mut self, section: &Object, value: Option<&Value>) -> Result<(), ScimError> {
         if !self.has_bounds {
             return Ok(());
         }
-        self.take_bytes(section.len() + value.map_or(0, Value::json_bytes))
+        let names: usize = section.iter().map(|(name, _)| name.len()).sum();
+        self.take_bytes(names + value.map_or(0, Value::json_bytes))
     }
 
     fn take_bytes(&mut self, bytes: usize) -> Result<(), ScimError> {

@@ -1,12 +1,14 @@
 //! Reads of attributes with several entries or with sub-attributes.
 
+use std::borrow::Borrow;
+
 use candor_forms::json::{Object, Value};
 
 use super::super::filter::Comparison;
 use super::entries::{is_primary, matches};
 
 /// Returns the value that a path selects in the value of an attribute: of several entries the first one that meets the
-/// conditions, and with `sub` a sub-attribute.
+/// conditions, without conditions the main one, as a change of the path does; and with `sub` a sub-attribute.
 pub(super) fn value_in<'a>(
     value: &'a Value,
     conditions: Option<&[Comparison]>,
@@ -14,14 +16,15 @@ pub(super) fn value_in<'a>(
 ) -> Option<&'a Value> {
     let matching_values = match value {
         Value::List(items) if conditions.is_some() || sub.is_some() => {
-            let filter_conditions = conditions.unwrap_or_default();
-            let objects = || {
-                items.iter().filter_map(|item| {
-                    if let Value::Object(members) = item { Some((item, members)) } else { None }
-                })
+            let members_of =
+                |item: &'a Value| if let Value::Object(members) = item { Some(members) } else { None };
+            let (objects, entries): (Vec<&Value>, Vec<&Object>) =
+                items.iter().filter_map(|item| Some((item, members_of(item)?))).unzip();
+            let at = match conditions {
+                Some(conditions) => entries.iter().position(|entry| matches(entry, conditions))?,
+                None => main_entry(&entries).unwrap_or(0),
             };
-            let mut matching = objects().filter(|(_, members)| matches(members, filter_conditions));
-            matching.next()?.0
+            *objects.get(at)?
         }
         other @ (Value::Null
         | Value::Bool(_)
@@ -40,10 +43,9 @@ pub(super) fn value_in<'a>(
 }
 
 /// Returns the entry that stands for the attribute: primary, else work, else the only one.
-pub(super) fn main_entry(entries: &[Object]) -> Option<usize> {
-    let work =
-        |entry: &Object| matches!(entry.get("type"), Some(Value::Text(kind)) if kind.eq_ignore_ascii_case("work"));
-    let primary = entries.iter().position(is_primary);
+pub(super) fn main_entry<O: Borrow<Object>>(entries: &[O]) -> Option<usize> {
+    let work = |entry: &O| matches!(entry.borrow().get("type"), Some(Value::Text(kind)) if kind.eq_ignore_ascii_case("work"));
+    let primary = entries.iter().position(|entry| is_primary(entry.borrow()));
     primary.or_else(|| entries.iter().position(work)).or_else(|| (entries.len() == 1).then_some(0))
 }
 

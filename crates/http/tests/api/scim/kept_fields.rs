@@ -63,3 +63,29 @@ async fn request_about_another_attribute_keeps_mapped_fields() {
         }
     }
 }
+
+/// The main entry is not the first one: the field is read, changed and removed where it is shown.
+#[tokio::test]
+async fn mapped_field_of_the_main_entry_is_changed_and_removed() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        let paths =
+            json!({"type": "scim", "hris_source": "okta", "custom_field_mappings": {"f": "addresses.country"}});
+        let connector = world.made("/v1/connectors", paths).await;
+        let key = provider_key(world, &world.admin, &connector, "live").await;
+        let provider = Provider { world, connector, key };
+        let mut body = user("ada");
+        body["addresses"] =
+            json!([{"type": "home", "country": "A"}, {"type": "work", "country": "B", "locality": "Y"}]);
+        let id = provider.made(&body).await;
+        let field = async || world.get(&format!("/v1/employees/{id}")).await.json()["custom_fields"]["f"].clone();
+        assert_eq!(field().await, "B", "on {}", shared.name);
+        assert_eq!(provider.patch(&id, "addresses.country", json!("Z")).await.status, 200);
+        assert_eq!(field().await, "Z", "on {}", shared.name);
+        assert_eq!(provider.remove(&id, "addresses.country").await.status, 200);
+        assert_eq!(field().await, Value::Null, "on {}", shared.name);
+        assert_eq!(provider.patch(&id, "addresses.country", json!("Z")).await.status, 200);
+        assert_eq!(provider.send("PUT", &format!("/Users/{id}"), Some(&user("ada"))).await.status, 200);
+        assert_eq!(field().await, Value::Null, "a PUT removes it, on {}", shared.name);
+    }
+}

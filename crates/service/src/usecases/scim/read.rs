@@ -167,7 +167,8 @@ impl ScimContext {
                     // The names in the request are compared with each member.
                     work += bytes * (1 + mappings.len() + projection.names());
                     rendered_users.add(user.person.value.id, &projection.apply(resource))?;
-                    pieces.let_others_go_first(work, work).await?;
+                    let held_bytes = rendered_users.json.len() + bytes * part.len();
+                    pieces.let_others_go_first(work, held_bytes).await?;
                 }
             }
             if rendered_users.is_full {

@@ -187,8 +187,7 @@ impl ScimContext {
                 ChangeBody::Replacement(document) => document.clone(),
                 ChangeBody::Operations(operations) => form.apply_operations(operations)?,
             };
-            let user =
-                ScimUser::read(&document, &connector.mappings, Some(person))?.keeping(form.unshown_fields());
+            let user = ScimUser::read(&document, &connector.mappings, Some(person))?;
             let holders = self.holders(services, &user, Some(&loaded_user)).await?;
             let write = Write { kind: body.kind(), user: &user, id, stored: Some(&loaded_user), holders };
             self.plan(services, &connector, &write, projection, at).await
