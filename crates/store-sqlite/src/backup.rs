@@ -13,7 +13,7 @@ use crate::connection::files;
 use crate::connection::open::{DatabaseLocation, Source, read_only, read_unchanging};
 use crate::migrate;
 use crate::reads::upkeep;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 /// Contents of a backup that passed the check.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub fn write_backup(database: &Path, file: &Path) -> Read<()> {
     let mut db = read_only(as_text(database)?)?;
     files::create_private(file)?;
     // `VACUUM INTO` accepts an empty file and keeps its permissions.
-    db.execute(&Sql::new("VACUUM INTO ?").bind(as_text(file)?)).map_err(|error| classify_error(&error))?;
+    db.run(&Sql::new("VACUUM INTO ?").bind(as_text(file)?))?;
     sync(file)
 }
 
@@ -90,7 +90,7 @@ pub fn rewrite(database: &Path) -> Read<()> {
     let folder = as_text(database.parent().unwrap_or(database))?.replace('\'', "''");
     // By default, the temporary file would be in memory, or in a folder that other users can read.
     let rewrite = format!("PRAGMA temp_store = file; PRAGMA temp_store_directory = '{folder}'; VACUUM;");
-    db.batch(&rewrite).map_err(|error| classify_error(&error))?;
+    db.batch(&rewrite)?;
     truncate(&source)
 }
 

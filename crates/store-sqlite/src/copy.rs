@@ -17,7 +17,7 @@ use candor_tables::flat::SqlValue;
 use crate::commit::rebuild;
 use crate::connection::open::{DatabaseLocation, Source, read_only};
 use crate::migrate;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 /// Settings of the target. Power loss may undo the latest transactions, but only as a whole. Foreign keys are
 /// checked at the end. The writer runs the checkpoints itself.
@@ -70,7 +70,7 @@ impl SqliteCopy {
             return Err(StorageError::Failed(format!("the database is not empty, and its schema lacks {lacks}")));
         }
         migrate::apply(&mut db)?;
-        db.batch(FILLING).map_err(|error| classify_error(&error))?;
+        db.batch(FILLING)?;
         Ok(Self { address: source.address().to_owned(), db: Arc::new(Mutex::new(db)) })
     }
 

@@ -1,10 +1,11 @@
 //! Replacement of the keys that an earlier version computed.
 
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_tables::flat::CellReader;
 use candor_tables::keyed_texts::{KEYED_TEXTS, KeyedText, ROWS_AT_ONCE};
 
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 /// A row with its text and its key.
 struct KeyedRow {
@@ -15,11 +16,11 @@ struct KeyedRow {
 
 /// Computes the keys of rows from earlier versions. A row whose key another row has keeps its former key and
 /// becomes a twin. Does nothing where all keys are current.
-pub(crate) fn replace_former_keys(db: &mut Db) -> Result<(), StorageError> {
+pub(crate) fn replace_former_keys(db: &mut Db) -> Read<()> {
     KEYED_TEXTS.iter().try_for_each(|keyed| replace_keys_of(db, keyed))
 }
 
-fn replace_keys_of(db: &mut Db, keyed: &KeyedText) -> Result<(), StorageError> {
+fn replace_keys_of(db: &mut Db, keyed: &KeyedText) -> Read<()> {
     let KeyedText { table, text, key, candidates, key_of, marks_twins } = *keyed;
     let page = format!(
         "SELECT tenant_id, id, {text}, {key} FROM {table} WHERE {candidates} AND (tenant_id, id) > (?1, ?2) \
@@ -42,9 +43,9 @@ fn replace_keys_of(db: &mut Db, keyed: &KeyedText) -> Result<(), StorageError> {
                 continue;
             }
             let take = Sql::new(take.as_str()).bind(row.place.0).bind(row.place.1).bind(current_key.as_str());
-            if db.execute(&take).map_err(|error| classify_error(&error))? == 0 && marks_twins {
+            if db.run(&take)? == 0 && marks_twins {
                 let mark = Sql::new(mark.as_str()).bind(row.place.0).bind(row.place.1);
-                db.execute(&mark).map_err(|error| classify_error(&error))?;
+                db.run(&mark)?;
             }
         }
         let Some(last) = rows.last().filter(|_| rows.len() == usize::from(ROWS_AT_ONCE)) else { return Ok(()) };

@@ -31,6 +31,7 @@ use std::thread::{Builder, JoinHandle};
 use candor_domain::access::Tenant;
 use candor_fair_share::RowSizes;
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 
 pub use backup::{BackupContents, check_backup, check_database, rewrite, write_backup};
 pub use connection::open::{DatabaseLocation, SqliteOptions};
@@ -77,7 +78,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// The database cannot be opened or migrated.
-    pub fn open(options: &SqliteOptions) -> Result<Self, StorageError> {
+    pub fn open(options: &SqliteOptions) -> Read<Self> {
         let source = Source::new(&options.place)?;
         let mut db = source.writer()?;
         let migration_report = migrate::apply(&mut db)?;
@@ -133,7 +134,7 @@ impl SqliteStore {
     ///
     /// # Errors
     /// See [`SqliteStore::open`].
-    pub fn in_memory() -> Result<Self, StorageError> {
+    pub fn in_memory() -> Read<Self> {
         Self::open(&SqliteOptions::memory())
     }
 
@@ -144,7 +145,7 @@ impl SqliteStore {
     }
 
     /// Moves the whole write-ahead log into the database and truncates it.
-    async fn truncate_log(&self) -> Result<(), StorageError> {
+    async fn truncate_log(&self) -> Read<()> {
         if self.source.in_memory() {
             return Ok(());
         }
@@ -158,7 +159,7 @@ impl SqliteStore {
             .map_err(|_| StorageError::Failed("a defect ended the truncation of the write-ahead log".to_owned()))?
     }
 
-    fn start(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), StorageError> {
+    fn start(&mut self, name: &str, work: impl FnOnce() + Send + 'static) -> Read<()> {
         let thread = Builder::new().name(name.to_owned()).spawn(work);
         self.threads
             .push(thread.map_err(|error| StorageError::Unavailable(format!("cannot start a thread: {error}")))?);
@@ -170,8 +171,8 @@ impl SqliteStore {
     async fn look_up<T: Send + 'static>(
         &self,
         tenant: impl Into<Option<Tenant>>,
-        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
-    ) -> Result<T, StorageError> {
+        read: impl FnOnce(&mut Db) -> Read<T> + Send + 'static,
+    ) -> Read<T> {
         match self.look_ups.now(read) {
             Ok(found) => found,
             Err(read) => self.read(tenant, read).await,
@@ -183,8 +184,8 @@ impl SqliteStore {
         &self,
         tenant: impl Into<Option<Tenant>>,
         count: usize,
-        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
-    ) -> Result<T, StorageError> {
+        read: impl FnOnce(&mut Db) -> Read<T> + Send + 'static,
+    ) -> Read<T> {
         if count > FEW { self.read(tenant, read).await } else { self.look_up(tenant, read).await }
     }
 
@@ -192,8 +193,8 @@ impl SqliteStore {
     async fn read<T: Send + 'static>(
         &self,
         tenant: impl Into<Option<Tenant>>,
-        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
-    ) -> Result<T, StorageError> {
+        read: impl FnOnce(&mut Db) -> Read<T> + Send + 'static,
+    ) -> Read<T> {
         connection::readers::ask(&self.reads, tenant.into(), read).await
     }
 
@@ -201,8 +202,8 @@ impl SqliteStore {
     async fn read_large<T: Send + 'static>(
         &self,
         tenant: Tenant,
-        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
-    ) -> Result<T, StorageError> {
+        read: impl FnOnce(&mut Db) -> Read<T> + Send + 'static,
+    ) -> Read<T> {
         connection::readers::ask(&self.large_reads, Some(tenant), read).await
     }
 }

@@ -5,7 +5,7 @@ use candor_port_storage::StorageError;
 use candor_port_storage::erasing::ErasureChange;
 use candor_tables::flat::SqlValue;
 
-use crate::sql::{Db, Sql, Value, classify_error};
+use crate::sql::{Db, Sql, Value};
 use crate::text::Draft;
 
 const RECORD: &str = "INSERT INTO erased_rows (tenant_id, erasure_id, kind, id) VALUES (?, ?, ?, ?) \
@@ -41,10 +41,10 @@ pub(crate) fn apply(db: &mut Db, tenant: Tenant, change: &ErasureChange) -> Resu
         ErasureChange::Record { removal, kind, ids } => {
             for id in ids {
                 let record = Sql::new(RECORD).bind(tenant).bind(removal.to_bytes()).bind(*kind).bind(*id);
-                db.execute(&record).map_err(|error| classify_error(&error))?;
+                db.run(&record)?;
             }
             return Ok(());
         }
     }
-    db.execute(&draft.finish()).map(drop).map_err(|error| classify_error(&error))
+    db.run(&draft.finish()).map(drop)
 }

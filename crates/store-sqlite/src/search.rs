@@ -16,7 +16,7 @@ use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::refusal::commit_error;
 use crate::sql::row::tenant_of;
-use crate::sql::{Db, Sql, Value, classify_error};
+use crate::sql::{Db, Sql, Value};
 
 const WAIT: &str = "INSERT INTO search_pending (tenant_id, table_name, id, version) VALUES (?, ?, ?, ?) \
     ON CONFLICT (tenant_id, table_name, id) DO UPDATE SET version = excluded.version";
@@ -140,8 +140,7 @@ impl SearchIndex for SqliteStore {
             let removed_segments = db.rows(sql, |row| Ok((tenant_of(row, "search_segments")?, id(row)?)))?;
             for (tenant, segment) in &removed_segments {
                 for text in REMOVALS {
-                    db.execute(&Sql::new(text).bind(*tenant).bind(*segment))
-                        .map_err(|error| classify_error(&error))?;
+                    db.run(&Sql::new(text).bind(*tenant).bind(*segment))?;
                 }
             }
             Ok(removed_segments.len() as u64)
@@ -160,7 +159,7 @@ impl SearchIndex for SqliteStore {
 
 /// Returns the blocks that overlap a range. Usually that is only the last block that starts before the end of
 /// the range, so it is read first.
-fn blocks(db: &mut Db, tenant: Tenant, wanted_blocks: &WantedBlocks) -> Result<Vec<Block>, StorageError> {
+fn blocks(db: &mut Db, tenant: Tenant, wanted_blocks: &WantedBlocks) -> Read<Vec<Block>> {
     let block_query = |text| Sql::new(text).bind(tenant).bind(wanted_blocks.segment);
     let read = |row: &mut dyn CellReader| Ok(Block { first: bytes(row)?, body: bytes(row)? });
     let Some(last) = db.first(block_query(LAST_BLOCK).bind(wanted_blocks.range.to.as_slice()), read)? else {
@@ -218,7 +217,7 @@ fn count_changes(db: &mut Db, sql: Sql) -> Result<usize, CommitError> {
     db.execute(&sql).map_err(|error| commit_error(&error))
 }
 
-fn segment(row: &mut dyn CellReader) -> Result<Segment, StorageError> {
+fn segment(row: &mut dyn CellReader) -> Read<Segment> {
     let (id, documents) = (id(row)?, u32::try_from(int(row)?).unwrap_or(u32::MAX));
     let mut time =
         || row.time().map_err(StorageError::Failed)?.ok_or_else(|| StorageError::Failed(NO_TIME.to_owned()));
@@ -226,22 +225,22 @@ fn segment(row: &mut dyn CellReader) -> Result<Segment, StorageError> {
     Ok(Segment { id, documents, newest, oldest, fences: bytes(row)? })
 }
 
-fn backlog(row: &mut dyn CellReader) -> Result<UnindexedTable, StorageError> {
+fn backlog(row: &mut dyn CellReader) -> Read<UnindexedTable> {
     Ok(UnindexedTable { tenant: tenant_of(row, "search_backlog")?, table: text(row)?, after: id(row)? })
 }
 
-fn id(row: &mut dyn CellReader) -> Result<[u8; 16], StorageError> {
+fn id(row: &mut dyn CellReader) -> Read<[u8; 16]> {
     row.id().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }
 
-fn int(row: &mut dyn CellReader) -> Result<i64, StorageError> {
+fn int(row: &mut dyn CellReader) -> Read<i64> {
     row.int().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }
 
-fn text(row: &mut dyn CellReader) -> Result<String, StorageError> {
+fn text(row: &mut dyn CellReader) -> Read<String> {
     row.text().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }
 
-fn bytes(row: &mut dyn CellReader) -> Result<Vec<u8>, StorageError> {
+fn bytes(row: &mut dyn CellReader) -> Read<Vec<u8>> {
     row.bytes().map(Option::unwrap_or_default).map_err(StorageError::Failed)
 }

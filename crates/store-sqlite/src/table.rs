@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use candor_domain::access::Tenant;
+use candor_port_storage::error::Read;
 use candor_port_storage::{CommitError, StorageError, Version};
 use candor_tables::AnyRow;
 use candor_tables::flat::{CellReader, MemberTable, Reader, SqlValue, Stored};
@@ -19,17 +20,12 @@ use crate::text::Draft;
 pub(crate) const AT_ONCE: usize = 64;
 
 /// Reads the value of a row.
-pub(crate) fn value<T: Stored>(row: &mut dyn CellReader) -> Result<T, StorageError> {
+pub(crate) fn value<T: Stored>(row: &mut dyn CellReader) -> Read<T> {
     Ok(T::read(&mut Reader::new(row, T::TABLE))?)
 }
 
 /// Returns the row with a value in a column.
-pub(crate) fn get(
-    db: &mut Db,
-    tenant: Tenant,
-    by: Lookup,
-    value: SqlValue,
-) -> Result<Option<AnyStored>, StorageError> {
+pub(crate) fn get(db: &mut Db, tenant: Tenant, by: Lookup, value: SqlValue) -> Read<Option<AnyStored>> {
     let statements = db.statements(by.kind.table());
     let text = if by.column == ID {
         Arc::clone(&statements.get)
@@ -46,23 +42,14 @@ pub(crate) fn get(
 }
 
 /// Returns the row with a value in a column, of any tenant.
-pub(crate) fn row_in_any_tenant(
-    db: &mut Db,
-    by: Lookup,
-    value: SqlValue,
-) -> Result<Option<(Tenant, AnyStored)>, StorageError> {
+pub(crate) fn row_in_any_tenant(db: &mut Db, by: Lookup, value: SqlValue) -> Read<Option<(Tenant, AnyStored)>> {
     let (columns, name) = (&db.statements(by.kind.table()).columns, by.kind.table().name);
     let text = format!("SELECT tenant_id, {columns} FROM {name} WHERE {} = ?", by.column.name);
     db.first(Sql::new(text).bind(value), |row| Ok((tenant_of(row, name)?, by.kind.read(row)?)))
 }
 
 /// Returns the rows with at most this value in a column, of all tenants.
-pub(crate) fn due(
-    db: &mut Db,
-    by: Lookup,
-    until: SqlValue,
-    most: u16,
-) -> Result<Vec<(Tenant, AnyStored)>, StorageError> {
+pub(crate) fn due(db: &mut Db, by: Lookup, until: SqlValue, most: u16) -> Read<Vec<(Tenant, AnyStored)>> {
     let (columns, name) = (&db.statements(by.kind.table()).columns, by.kind.table().name);
     let column_name = by.column.name;
     let text = format!(
@@ -74,18 +61,13 @@ pub(crate) fn due(
 }
 
 /// Reads one row of a table with immutable rows.
-pub(crate) fn one<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Result<Option<T>, StorageError> {
+pub(crate) fn one<T: Stored>(db: &mut Db, tenant: Tenant, id: [u8; 16]) -> Read<Option<T>> {
     let text = Arc::clone(&db.statements(T::TABLE).get);
     db.first(Sql::new(text).bind(tenant).bind(id), value)
 }
 
 /// Returns the rows with one of these values in a column.
-pub(crate) fn by_values(
-    db: &mut Db,
-    tenant: Tenant,
-    by: Lookup,
-    values: Vec<SqlValue>,
-) -> Result<Vec<AnyStored>, StorageError> {
+pub(crate) fn by_values(db: &mut Db, tenant: Tenant, by: Lookup, values: Vec<SqlValue>) -> Read<Vec<AnyStored>> {
     let (statements, name) = (db.statements(by.kind.table()), by.kind.table().name);
     // Most values match one row each. A vector that grows step by step would hold a long list twice.
     let mut rows = Vec::with_capacity(values.len());
@@ -108,7 +90,7 @@ pub(crate) fn newest_by_values(
     tenant: Tenant,
     by: Lookup,
     values: Vec<SqlValue>,
-) -> Result<Vec<AnyStored>, StorageError> {
+) -> Read<Vec<AnyStored>> {
     let columns = &db.statements(by.kind.table()).columns;
     let text: Arc<str> = format!(
         "SELECT {columns} FROM {} WHERE tenant_id = ? AND {} = ? ORDER BY created_at DESC, id DESC LIMIT 1",
@@ -157,12 +139,7 @@ pub(crate) fn write(db: &mut Db, tenant: Tenant, row: &AnyRow) -> Result<(), Com
     Ok(())
 }
 
-fn members(
-    db: &mut Db,
-    tenant: Tenant,
-    side: MemberTable,
-    id: [u8; 16],
-) -> Result<BTreeSet<[u8; 16]>, StorageError> {
+fn members(db: &mut Db, tenant: Tenant, side: MemberTable, id: [u8; 16]) -> Read<BTreeSet<[u8; 16]>> {
     let MemberTable { name, owner, member } = side;
     let text = format!("SELECT {member} FROM {name} WHERE tenant_id = ? AND {owner} = ?");
     let corrupt = |reason| StorageError::Corrupt { table: name, column: member, reason };
@@ -192,13 +169,7 @@ fn write_members(
 }
 
 /// Returns `true` if the row exists with this version.
-pub(crate) fn has_version(
-    db: &mut Db,
-    tenant: Tenant,
-    table: &str,
-    id: [u8; 16],
-    version: Version,
-) -> Result<bool, StorageError> {
+pub(crate) fn has_version(db: &mut Db, tenant: Tenant, table: &str, id: [u8; 16], version: Version) -> Read<bool> {
     let text = format!("SELECT 1 FROM {table} WHERE tenant_id = ? AND id = ? AND version = ?");
     db.exists(Sql::new(text).bind(tenant).bind(id).bind(version.0))
 }

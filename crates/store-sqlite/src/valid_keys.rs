@@ -1,20 +1,15 @@
 //! Number of the valid keys of a person or an organization.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::StorageError;
 use candor_port_storage::change::ValidKeys;
+use candor_port_storage::error::Read;
 use candor_tables::flat::{SqlValue, Type};
 
 use crate::sql::{Db, Sql};
 
 /// Counts the valid keys that act for a person or for none and end with a session or with none. Sessions do not count. Keys
 /// with and without an expiry time are counted separately, each up to `most` and in a range of an index.
-pub(crate) fn count_valid_keys(
-    db: &mut Db,
-    tenant: Tenant,
-    keys: ValidKeys,
-    most: u32,
-) -> Result<u32, StorageError> {
+pub(crate) fn count_valid_keys(db: &mut Db, tenant: Tenant, keys: ValidKeys, most: u32) -> Read<u32> {
     let some = "SELECT 1 FROM api_keys WHERE tenant_id = ?1 AND employee_id IS ?2 AND kind = 'key' \
                 AND session_id IS ?5 AND revoked_at IS NULL";
     let text = format!(

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};
 use candor_domain::people::MAX_REPORTING_DEPTH;
+use candor_port_storage::error::Read;
 use candor_port_storage::store::Ancestors;
 use candor_port_storage::{CommitError, StorageError, Version};
 use candor_tables::flat::CellReader;
@@ -55,12 +56,12 @@ const BELOW: &str =
     "SELECT count(*) FROM (SELECT 1 FROM reporting_lines WHERE tenant_id = ? AND ancestor_id = ? LIMIT ?)";
 
 /// Increments the version of the tree and returns the previous one.
-pub(crate) fn count_up(db: &mut Db, tenant: Tenant) -> Result<Version, StorageError> {
+pub(crate) fn count_up(db: &mut Db, tenant: Tenant) -> Read<Version> {
     Ok(Version(db.number(Sql::new(COUNT_UP).bind(tenant))? - 1))
 }
 
 /// Returns the version of the tenant's tree.
-pub(crate) fn version(db: &mut Db, tenant: Tenant) -> Result<Version, StorageError> {
+pub(crate) fn version(db: &mut Db, tenant: Tenant) -> Read<Version> {
     let text = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?), 0)";
     Ok(Version(db.number(Sql::new(text).bind(tenant))?))
 }
@@ -101,11 +102,7 @@ fn check_depth(db: &mut Db, tenant: Tenant, person: EmployeeId) -> Result<(), Co
 }
 
 /// Returns the number of levels below each of these people, without people who have no reports.
-pub(crate) fn heights(
-    db: &mut Db,
-    tenant: Tenant,
-    people: &[EmployeeId],
-) -> Result<Vec<(EmployeeId, u32)>, StorageError> {
+pub(crate) fn heights(db: &mut Db, tenant: Tenant, people: &[EmployeeId]) -> Read<Vec<(EmployeeId, u32)>> {
     let mut all = vec![];
     for person in people {
         let height = db.number(Sql::new(HEIGHT).bind(tenant).bind(*person))?;
@@ -178,7 +175,7 @@ fn lines_of_move(
     person: EmployeeId,
     manager: Option<EmployeeId>,
     most: usize,
-) -> Result<usize, StorageError> {
+) -> Read<usize> {
     let depth_before = db.number(Sql::new(DEPTH).bind(tenant).bind(person))?;
     let depth_after = match manager {
         Some(manager) => db.number(Sql::new(DEPTH).bind(tenant).bind(manager))? + 1,
@@ -207,11 +204,7 @@ fn postpone(
 }
 
 /// Reads the lines of these people and of all their ancestors, one level per step.
-pub(crate) fn read_lines_above(
-    db: &mut Db,
-    tenant: Tenant,
-    people: Vec<[u8; 16]>,
-) -> Result<Ancestors, StorageError> {
+pub(crate) fn read_lines_above(db: &mut Db, tenant: Tenant, people: Vec<[u8; 16]>) -> Read<Ancestors> {
     // The version is read first: if lines change between the statements, a move that relies on this version
     // is refused as stale.
     let tree = version(db, tenant)?;
@@ -247,7 +240,7 @@ pub(crate) fn managers(tenant: Tenant, people: &[[u8; 16]]) -> Sql {
     Sql::new(text).bind_all(people.iter().map(|person| Value::from(*person)).chain(padding)).bind(tenant)
 }
 
-pub(crate) fn id(row: &mut dyn CellReader, column: &'static str) -> Result<[u8; 16], StorageError> {
+pub(crate) fn id(row: &mut dyn CellReader, column: &'static str) -> Read<[u8; 16]> {
     let corrupt = |reason| StorageError::Corrupt { table: "reporting_lines", column, reason };
     row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))
 }

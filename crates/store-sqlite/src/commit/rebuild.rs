@@ -14,7 +14,7 @@ use diesel::result::QueryResult;
 
 use crate::connection::writer::{self, Tasks};
 use crate::sql::row::tenant_of;
-use crate::sql::{Db, Sql, Value, classify_error};
+use crate::sql::{Db, Sql, Value};
 
 /// Number of people whose lines one commit rebuilds: for each, up to 64 lines are written and as many deleted.
 const REBUILT_AT_ONCE: i64 = 128;
@@ -56,11 +56,11 @@ pub(crate) fn rebuild_some(db: &mut Db, tenant: Tenant) -> Result<bool, StorageE
     if let Some(last) = last {
         for text in rebuild_statements() {
             let sql = Sql::new(text).bind(tenant).bind(rebuilt_until).bind(last);
-            db.execute(&sql).map_err(|error| classify_error(&error))?;
+            db.run(&sql)?;
         }
     }
     let position_update = Sql::new(SET_REBUILT_UNTIL).bind(tenant).bind(new_rebuilt_until);
-    db.execute(&position_update).map_err(|error| classify_error(&error))?;
+    db.run(&position_update)?;
     Ok(last.is_some())
 }
 
@@ -100,7 +100,7 @@ fn id(row: &mut dyn CellReader) -> Result<[u8; 16], StorageError> {
 
 /// Completes all lines that a process left incomplete, each piece in a transaction of its own.
 pub(crate) fn complete_all(db: &mut Db) -> Result<(), StorageError> {
-    let run = |db: &mut Db, text| db.execute(&Sql::new(text)).map(drop).map_err(|error| classify_error(&error));
+    let run = |db: &mut Db, text| db.run(&Sql::new(text)).map(drop);
     for tenant in incomplete_tenants(db)? {
         let mut has_more = true;
         while has_more {

@@ -3,10 +3,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use candor_port_storage::StorageError;
-
 use crate::connection::readers::stopped_error;
 use crate::sql::Db;
+use candor_port_storage::error::Read;
 
 /// Pool of idle connections. Empty for a database in memory, where a lookup may have to wait for the writer.
 pub(crate) struct LookUps {
@@ -23,9 +22,9 @@ impl LookUps {
     }
 
     /// Runs a lookup on the calling thread, or returns it if no connection is idle.
-    pub(crate) fn now<T, R>(&self, read: R) -> Result<Result<T, StorageError>, R>
+    pub(crate) fn now<T, R>(&self, read: R) -> Result<Read<T>, R>
     where
-        R: FnOnce(&mut Db) -> Result<T, StorageError>,
+        R: FnOnce(&mut Db) -> Read<T>,
     {
         let idle = self.lock().pop();
         let Some(mut db) = idle else { return Err(read) };

@@ -11,7 +11,7 @@ use candor_port_storage::StorageError;
 
 use crate::connection::files;
 use crate::connection::planner_settings;
-use crate::sql::{Db, LINES_AT_ONCE, Sql, classify_error};
+use crate::sql::{Db, LINES_AT_ONCE, Sql};
 
 /// Time that a connection waits for another process that holds the database.
 const BUSY_MILLIS: u32 = 5_000;
@@ -137,7 +137,7 @@ impl Source {
         let db = self.connect(&format!("{own} PRAGMA journal_size_limit = {CUT_LOG_BYTES};"))?;
         if let Some(file) = &self.content {
             let copy = Sql::new("VACUUM INTO ?").bind(self.address.as_str());
-            read_unchanging(&file.to_string_lossy())?.execute(&copy).map_err(|error| classify_error(&error))?;
+            read_unchanging(&file.to_string_lossy())?.run(&copy)?;
         }
         Ok(db)
     }
@@ -162,7 +162,7 @@ impl Source {
             "PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB}; {own} \
              PRAGMA secure_delete = on; PRAGMA foreign_keys = on; PRAGMA mmap_size = 0; PRAGMA temp_store = memory;"
         );
-        db.batch(&pragmas).map_err(|error| classify_error(&error))?;
+        db.batch(&pragmas)?;
         Ok(db)
     }
 }
@@ -187,7 +187,7 @@ fn read_in_mode(path: &str, mode: &str) -> Result<Db, StorageError> {
         connection_result.map_err(|error| StorageError::Unavailable(format!("cannot open {path}: {error}")))?,
     );
     let pragmas = format!("PRAGMA busy_timeout = {BUSY_MILLIS}; PRAGMA cache_size = -{CACHE_KIB};");
-    db.batch(&pragmas).map_err(|error| classify_error(&error))?;
+    db.batch(&pragmas)?;
     Ok(db)
 }
 

@@ -9,6 +9,7 @@ use tracing::Span;
 use candor_domain::access::Tenant;
 use candor_fair_share::FairQueue;
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 
 use crate::sql::Db;
 
@@ -70,8 +71,8 @@ impl Reads {
 pub(crate) async fn ask<T: Send + 'static>(
     reads: &Reads,
     tenant: Option<Tenant>,
-    read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
-) -> Result<T, StorageError> {
+    read: impl FnOnce(&mut Db) -> Read<T> + Send + 'static,
+) -> Read<T> {
     let (result_sender, result_receiver) = oneshot::channel();
     let span = Span::current();
     let work = move |db: &mut Db| {

@@ -18,7 +18,7 @@ use candor_port_storage::StorageError;
 
 use crate::connection::checkpoint::Gate;
 use crate::connection::tasks::{ConsumerGuard, QueuedItem, TaskQueue};
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 /// Maximum group size: large enough to share a flush, small enough that the first task does not wait long for
 /// the last.
@@ -260,7 +260,7 @@ fn savepoint(task: &mut dyn Task, db: &mut Db) -> Result<(), StorageError> {
 }
 
 fn run(db: &mut Db, text: &'static str) -> Result<(), StorageError> {
-    db.execute(&Sql::new(text)).map(drop).map_err(|error| classify_error(&error))
+    db.run(&Sql::new(text)).map(drop)
 }
 
 /// Runs a task. Returns `false` if its writes are to be rolled back, also after a panic.

@@ -8,7 +8,7 @@ use candor_port_storage::error::Read;
 use candor_tables::copy::{CopyRow, CopyTable, DistinctPositions};
 use candor_tables::flat::SqlValue;
 
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 const IS_BEGUN: &str = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'copy_progress'";
 const BEGIN: &str = "CREATE TABLE copy_progress (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, \
@@ -34,7 +34,7 @@ pub(super) fn progress(db: &mut Db) -> Read<Option<CopyProgress>> {
 /// Creates the progress table and records the first entry.
 pub(super) fn begin(db: &mut Db, first: (String, String)) -> Read<()> {
     in_transaction(db, |db| {
-        db.batch(BEGIN).map_err(|error| classify_error(&error))?;
+        db.batch(BEGIN)?;
         write_down(db, &first)
     })
 }
@@ -69,7 +69,7 @@ pub(super) fn accept(db: &mut Db) -> Read<()> {
         "PRAGMA synchronous = full; BEGIN; {TO_BE_INDEXED}; DROP TABLE copy_progress; COMMIT; \
          PRAGMA wal_checkpoint(TRUNCATE);"
     );
-    db.batch(&text).map_err(|error| classify_error(&error))
+    db.batch(&text)
 }
 
 fn insert(db: &mut Db, table: &CopyTable, rows: Vec<CopyRow>) -> Read<()> {
@@ -100,7 +100,7 @@ fn write_down(db: &mut Db, (name, value): &(String, String)) -> Read<()> {
 }
 
 fn run(db: &mut Db, sql: &Sql) -> Read<()> {
-    db.execute(sql).map(drop).map_err(|error| classify_error(&error))
+    db.run(sql).map(drop)
 }
 
 fn in_transaction(db: &mut Db, work: impl FnOnce(&mut Db) -> Read<()>) -> Read<()> {

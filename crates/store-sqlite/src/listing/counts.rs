@@ -1,7 +1,7 @@
 //! Counts of the rows of lists by group (decision A17).
 
 use candor_domain::access::Tenant;
-use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_tables::counts::{CountedGroups, GroupKey, read_count};
 use candor_tables::listing::Listing;
 use candor_tables::plan::{RowFilter, RowSource};
@@ -18,7 +18,7 @@ pub(crate) fn read(
     lists: &[Listing],
     keys: &[GroupKey],
     most: usize,
-) -> Result<CountedGroups, StorageError> {
+) -> Read<CountedGroups> {
     let Some(table) = lists.first().map(|list| list.table().name) else { return Ok(CountedGroups::default()) };
     let teams = TeamSource::for_lists(db, tenant, lists)?;
     let rows = db.rows(statement(tenant, (lists, teams), keys, most), |row| Ok(read_count(row, table, keys)?))?;

@@ -9,6 +9,7 @@ use candor_domain::access::Tenant;
 use candor_domain::id::EmployeeId;
 use candor_domain::page::Key;
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_tables::flat::{CellReader, Column, MemberTable, SqlValue, Type};
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{RowFilter, RowSource, is_of_few};
@@ -27,11 +28,7 @@ const LOOKS_OF_A_SCAN: u32 = 100;
 /// Returns the rows of a page of several lists together, and the row after the page, if any. The lists have the
 /// same order and no row in common. The merge happens here, because SQLite would put whole rows into a sorter,
 /// which costs as much as reading them.
-pub(crate) fn read_merged(
-    db: &mut Db,
-    tenant: Tenant,
-    listings: &[Listing],
-) -> Result<Vec<AnyStored>, StorageError> {
+pub(crate) fn read_merged(db: &mut Db, tenant: Tenant, listings: &[Listing]) -> Read<Vec<AnyStored>> {
     if let [only] = listings
         && !only.has_several_runs()
     {
@@ -53,7 +50,7 @@ pub(crate) fn read_merged(
 }
 
 /// Reads the sort value of a row, which follows the columns of its table.
-fn key(row: &mut dyn CellReader, listing: &Listing) -> Result<Key, StorageError> {
+fn key(row: &mut dyn CellReader, listing: &Listing) -> Read<Key> {
     let Column { name, kind, .. } = listing.sort;
     let key = match kind {
         Type::Time => row.time().map(|time| time.map(Key::Time)),
@@ -74,8 +71,8 @@ pub(crate) fn rows<T>(
     db: &mut Db,
     tenant: Tenant,
     listing: &Listing,
-    mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
-) -> Result<Vec<T>, StorageError> {
+    mut read: impl FnMut(&mut dyn CellReader) -> Read<T>,
+) -> Read<Vec<T>> {
     let teams = TeamSource::for_lists(db, tenant, std::slice::from_ref(listing))?;
     let plan = plan::plan_list(db, tenant, listing, teams)?;
     let Some(then) = plan.then else { return rows_from(db, tenant, listing, (&plan.first, teams), read) };
@@ -92,8 +89,8 @@ pub(crate) fn rows_from<T>(
     tenant: Tenant,
     listing: &Listing,
     source: (&RowSource, TeamSource),
-    mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
-) -> Result<Vec<T>, StorageError> {
+    mut read: impl FnMut(&mut dyn CellReader) -> Read<T>,
+) -> Read<Vec<T>> {
     let mut runs = runs(listing);
     let Some(first) = runs.next() else { return Ok(vec![]) };
     let mut all = db.rows(statement(tenant, listing, source, first), &mut read)?;

@@ -1,7 +1,7 @@
 //! Row counts that choose the cheapest plan for a page of a list.
 
 use candor_domain::access::Tenant;
-use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_tables::listing::{Condition, Listing};
 use candor_tables::plan::{ListPlan, ListPlanner, counted_to};
 
@@ -10,12 +10,7 @@ use crate::sql::Db;
 use crate::text::Draft;
 
 /// Returns the plan for a page of a list.
-pub(crate) fn plan_list(
-    db: &mut Db,
-    tenant: Tenant,
-    listing: &Listing,
-    teams: TeamSource,
-) -> Result<ListPlan, StorageError> {
+pub(crate) fn plan_list(db: &mut Db, tenant: Tenant, listing: &Listing, teams: TeamSource) -> Read<ListPlan> {
     let mut planner = ListPlanner::new(listing);
     while let Some(condition) = planner.next_to_count() {
         planner.add_count(count(db, tenant, condition, teams)?);
@@ -24,7 +19,7 @@ pub(crate) fn plan_list(
 }
 
 /// Counts the people or rows that match a condition, up to the number that affects the plan.
-fn count(db: &mut Db, tenant: Tenant, condition: &Condition, source: TeamSource) -> Result<usize, StorageError> {
+fn count(db: &mut Db, tenant: Tenant, condition: &Condition, source: TeamSource) -> Read<usize> {
     let mut draft = Draft::default();
     draft.add("SELECT count(*) FROM (SELECT 1 FROM ");
     match condition {

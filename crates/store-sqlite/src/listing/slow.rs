@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use candor_domain::access::Tenant;
 use candor_fair_share::{Places, SlowReads};
-use candor_port_storage::{SlowListError, StorageError, TooSlowError};
+use candor_port_storage::error::Read;
+use candor_port_storage::{SlowListError, TooSlowError};
 use candor_tables::access_path::{AccessPath, unanswered_parameters};
 use candor_tables::listing::Listing;
 
@@ -37,8 +38,8 @@ impl SqliteStore {
         &self,
         tenant: Tenant,
         listings: Vec<Listing>,
-        read: impl Fn(&mut Db, &[Listing]) -> Result<T, StorageError> + Send + Sync + 'static,
-    ) -> Result<T, StorageError> {
+        read: impl Fn(&mut Db, &[Listing]) -> Read<T> + Send + Sync + 'static,
+    ) -> Read<T> {
         let (read, listings): (_, Arc<[Listing]>) = (Arc::new(read), listings.into());
         if listings.iter().all(|listing| AccessPath::new(listing).is_answered()) {
             let are_large = listings
@@ -64,8 +65,8 @@ impl SqliteStore {
         &self,
         tenant: Tenant,
         conditions: Vec<String>,
-        read: impl FnOnce(&mut Db) -> Result<T, StorageError> + Send + 'static,
-    ) -> Result<T, StorageError> {
+        read: impl FnOnce(&mut Db) -> Read<T> + Send + 'static,
+    ) -> Read<T> {
         let SlowReadThreads { limits, reads, places } = &self.slow;
         let place = places.take(tenant, &conditions).await?;
         let deadline = limits.deadline;

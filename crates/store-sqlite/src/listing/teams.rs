@@ -7,6 +7,7 @@
 use candor_domain::access::Tenant;
 use candor_domain::id::{EmployeeId, Id};
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_tables::listing::{Condition, Listing};
 
 use crate::commit::rebuild;
@@ -24,7 +25,7 @@ pub(crate) enum TeamSource {
 
 impl TeamSource {
     /// Returns the source for these lists; [`TeamSource::Lines`] if none of them has a condition on a team.
-    pub(crate) fn for_lists(db: &mut Db, tenant: Tenant, lists: &[Listing]) -> Result<Self, StorageError> {
+    pub(crate) fn for_lists(db: &mut Db, tenant: Tenant, lists: &[Listing]) -> Read<Self> {
         let concerns_a_team = |condition: &Condition| {
             matches!(condition, Condition::Within(..) | Condition::Reach(..) | Condition::Without(..))
         };
@@ -33,7 +34,7 @@ impl TeamSource {
     }
 
     /// Returns the source of the tenant's teams.
-    pub(crate) fn now(db: &mut Db, tenant: Tenant) -> Result<Self, StorageError> {
+    pub(crate) fn now(db: &mut Db, tenant: Tenant) -> Read<Self> {
         Ok(if rebuild::are_complete(db, tenant)? { Self::Lines } else { Self::People })
     }
 }
@@ -115,11 +116,7 @@ impl PeopleBelow {
 }
 
 /// Returns the people below a manager at any depth.
-pub(crate) fn people_below(
-    db: &mut Db,
-    tenant: Tenant,
-    manager: EmployeeId,
-) -> Result<Vec<EmployeeId>, StorageError> {
+pub(crate) fn people_below(db: &mut Db, tenant: Tenant, manager: EmployeeId) -> Read<Vec<EmployeeId>> {
     let people = PeopleBelow { source: TeamSource::now(db, tenant)?, manager, itself: false };
     let mut draft = Draft::default();
     people.select(&mut draft, tenant);

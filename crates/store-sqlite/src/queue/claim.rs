@@ -5,14 +5,14 @@ use std::collections::HashSet;
 use candor_domain::access::Tenant;
 use candor_domain::id::WebhookId;
 use candor_domain::time::Timestamp;
-use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::{Claim, ClaimedJobs, Lease, QueueKey, QueueWalk};
 use candor_subscriptions::Job;
 use candor_tables::flat::{CellReader, Reader};
 use candor_tables::rows::{JOB_TABLE, read_job};
 
 use super::UNLEASED;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 /// The queue entries that a walk covers: due or parked ones.
 #[derive(Debug, Clone, Copy)]
@@ -33,15 +33,10 @@ impl SubscriptionQueues {
 }
 
 /// A delivery, or the error that prevents reading it.
-type FoundDelivery = Result<Job, StorageError>;
+type FoundDelivery = Read<Job>;
 
 /// Selects deliveries by the claim and leases them to a worker.
-pub(crate) fn claim(
-    db: &mut Db,
-    lease: Lease,
-    now: Timestamp,
-    claim: &Claim,
-) -> Result<ClaimedJobs, StorageError> {
+pub(crate) fn claim(db: &mut Db, lease: Lease, now: Timestamp, claim: &Claim) -> Read<ClaimedJobs> {
     let (found, next) = match claim {
         Claim::Oldest { most } => (oldest(db, now, *most)?, None),
         Claim::SubscriptionQueues(walk) => walk_queues(db, SubscriptionQueues::Due(now), walk)?,
@@ -57,12 +52,12 @@ pub(crate) fn claim(
     for job in &claimed_jobs.jobs {
         let sql = Sql::new(text.as_str()).bind(lease.worker.0).bind(lease.until);
         let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
-        db.execute(&sql).map_err(|error| classify_error(&error))?;
+        db.run(&sql)?;
     }
     Ok(claimed_jobs)
 }
 
-fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Result<Vec<FoundDelivery>, StorageError> {
+fn oldest(db: &mut Db, now: Timestamp, most: u16) -> Read<Vec<FoundDelivery>> {
     let columns = columns(db);
     let text =
         format!("SELECT {columns} FROM delivery_jobs WHERE due_at <= ? AND {UNLEASED} ORDER BY due_at LIMIT ?");
@@ -75,7 +70,7 @@ fn walk_queues(
     db: &mut Db,
     queues: SubscriptionQueues,
     walk: &QueueWalk,
-) -> Result<(Vec<FoundDelivery>, Option<QueueKey>), StorageError> {
+) -> Read<(Vec<FoundDelivery>, Option<QueueKey>)> {
     let busy: HashSet<_> = walk.busy.iter().copied().collect();
     let (mut jobs, mut at) = (vec![], walk.after);
     for _ in 0..walk.queues {
@@ -90,11 +85,7 @@ fn walk_queues(
 
 /// Returns the next subscription with queued deliveries: first of the same tenant, then of later tenants. A
 /// row-value comparison would make SQLite scan the rest of the current queue. `None` at the end of the queues.
-fn next_subscription(
-    db: &mut Db,
-    queues: SubscriptionQueues,
-    after: Option<QueueKey>,
-) -> Result<Option<QueueKey>, StorageError> {
+fn next_subscription(db: &mut Db, queues: SubscriptionQueues, after: Option<QueueKey>) -> Read<Option<QueueKey>> {
     let text = |behind| {
         format!(
             "SELECT tenant_id, webhook_id FROM {} AND {behind} ORDER BY tenant_id, webhook_id LIMIT 1",
@@ -109,7 +100,7 @@ fn next_subscription(
     }
 }
 
-fn queue(row: &mut dyn CellReader) -> Result<QueueKey, StorageError> {
+fn queue(row: &mut dyn CellReader) -> Read<QueueKey> {
     let mut reader = Reader::new(row, JOB_TABLE);
     Ok((Tenant::from_bytes(reader.bytes16()?), reader.id()?))
 }
@@ -119,7 +110,7 @@ fn jobs_of(
     queues: SubscriptionQueues,
     (tenant, webhook): QueueKey,
     each: u16,
-) -> Result<Vec<FoundDelivery>, StorageError> {
+) -> Read<Vec<FoundDelivery>> {
     let (columns, queue) = (columns(db), queues.queue());
     let text =
         |rest: &str| format!("SELECT {columns} FROM {queue} AND tenant_id = ? AND webhook_id = ? {rest} LIMIT ?");
@@ -136,7 +127,7 @@ fn jobs_of(
 
 /// Returns the readable deliveries. An unreadable one is logged, and must not hold up the readable ones; it is
 /// an error only if no delivery is readable.
-fn keep_readable(found: Vec<FoundDelivery>) -> Result<Vec<Job>, StorageError> {
+fn keep_readable(found: Vec<FoundDelivery>) -> Read<Vec<Job>> {
     let (mut jobs, mut unread) = (vec![], None);
     for job in found {
         match job {
@@ -159,7 +150,7 @@ fn keep_readable(found: Vec<FoundDelivery>) -> Result<Vec<Job>, StorageError> {
 
 /// Returns `true` if the subscription exists and is not active. Deliveries of a deleted subscription may be
 /// claimed, so that they get removed.
-fn is_paused(db: &mut Db, tenant: Tenant, webhook: WebhookId) -> Result<bool, StorageError> {
+fn is_paused(db: &mut Db, tenant: Tenant, webhook: WebhookId) -> Read<bool> {
     let text = "SELECT 1 FROM webhooks WHERE tenant_id = ? AND id = ? AND wanted = 0";
     db.exists(Sql::new(text).bind(tenant).bind(webhook))
 }
@@ -168,6 +159,6 @@ fn columns(db: &mut Db) -> String {
     db.statements(JOB_TABLE).columns.clone()
 }
 
-fn job(row: &mut dyn CellReader) -> Result<Job, StorageError> {
+fn job(row: &mut dyn CellReader) -> Read<Job> {
     Ok(read_job(&mut Reader::new(row, JOB_TABLE))?)
 }

@@ -3,7 +3,7 @@
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
 
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 /// Statements that correct due times. Their parameter is the current time.
 const DUE: [&str; 4] = [
@@ -28,7 +28,7 @@ const LEASED: [&str; 3] = [
 pub(super) fn correct(db: &mut Db, now: Timestamp, lease: Timestamp) -> Result<(), StorageError> {
     let statements = DUE.map(|text| (text, now)).into_iter().chain(LEASED.map(|text| (text, lease)));
     for (text, at) in statements {
-        db.execute(&Sql::new(text).bind(at)).map_err(|error| classify_error(&error))?;
+        db.run(&Sql::new(text).bind(at))?;
     }
     Ok(())
 }

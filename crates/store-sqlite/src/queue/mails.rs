@@ -17,7 +17,7 @@ use super::FEW;
 use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::row::tenant_of;
-use crate::sql::{Db, Sql, Value, classify_error};
+use crate::sql::{Db, Sql, Value};
 use crate::table;
 
 const DUE: &str = "invitations WHERE mail_due_at <= ?1 AND (mail_leased_until IS NULL OR mail_leased_until <= ?1)";
@@ -76,7 +76,7 @@ pub(crate) fn claim(
     let keys: Vec<MailKey> = db.rows(due, key)?;
     for (tenant, id) in &keys {
         let sql = Sql::new(LEASE).bind(lease.worker.0).bind(lease.until).bind(*tenant).bind(*id);
-        db.execute(&sql).map_err(|error| classify_error(&error))?;
+        db.run(&sql)?;
     }
     Ok(keys)
 }
@@ -109,7 +109,7 @@ fn record_one(
     };
     let version = row.as_ref().and_then(|row| row.seen).map(|row| row.0);
     let sql = Sql::new(LET_GO).bind(tenant).bind(id).bind(worker.0).bind(version.map_or(Value::Null, Value::from));
-    let is_held = db.execute(&sql).map_err(|error| classify_error(&error))? > 0;
+    let is_held = db.run(&sql)? > 0;
     if let (true, Some(row)) = (is_held, row) {
         table::write(db, tenant, &AnyRow::from_row(&row)).map_err(|cause| match cause {
             CommitError::Storage(error) => error,
@@ -128,9 +128,9 @@ fn record_one(
 fn count(db: &mut Db, counter: MailCounter, day: Date, most: u32) -> Result<bool, StorageError> {
     let day_before = Date::from_epoch_days(day.epoch_days().saturating_sub(1));
     let forget = Sql::new("DELETE FROM recipient_mails WHERE day < ?").bind(SqlValue::Date(day_before));
-    db.execute(&forget).map_err(|error| classify_error(&error))?;
+    db.run(&forget)?;
     let count = Sql::new(COUNT).bind(SqlValue::Date(day)).bind(counter.0.as_slice()).bind(i64::from(most));
-    Ok(db.execute(&count).map_err(|error| classify_error(&error))? > 0)
+    Ok(db.run(&count)? > 0)
 }
 
 fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {

@@ -28,7 +28,7 @@ use candor_tables::rows::{JOB_TABLE, read_job};
 
 use crate::SqliteStore;
 use crate::connection::writer;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 /// Condition on the primary key of a queued delivery.
 const KEY: &str = "tenant_id = ? AND webhook_id = ? AND event_id = ?";
@@ -89,11 +89,7 @@ impl Queue for SqliteStore {
 }
 
 /// Returns the queued delivery of an event. `None` if the delivery is not queued.
-pub(crate) fn read_queued(
-    db: &mut Db,
-    (tenant, webhook): QueueKey,
-    event: EventId,
-) -> Result<Option<Job>, StorageError> {
+pub(crate) fn read_queued(db: &mut Db, (tenant, webhook): QueueKey, event: EventId) -> Read<Option<Job>> {
     let columns = db.statements(JOB_TABLE).columns.clone();
     let sql = Sql::new(format!("SELECT {columns} FROM delivery_jobs WHERE {KEY}"));
     let job = |row: &mut dyn CellReader| Ok(read_job(&mut Reader::new(row, JOB_TABLE))?);
@@ -101,20 +97,19 @@ pub(crate) fn read_queued(
 }
 
 /// Removes log entries from before a time.
-pub(crate) fn forget(db: &mut Db, before: Timestamp, most: u32) -> Result<u64, StorageError> {
-    let removed_count = db.execute(&Sql::new(FORGET).bind(before).bind(i64::from(most)));
-    removed_count.map(|count| count as u64).map_err(|error| classify_error(&error))
+pub(crate) fn forget(db: &mut Db, before: Timestamp, most: u32) -> Read<u64> {
+    Ok(db.run(&Sql::new(FORGET).bind(before).bind(i64::from(most)))? as u64)
 }
 
 /// Returns length and age of the queue.
-pub(crate) fn state(db: &mut Db, now: Timestamp) -> Result<QueueState, StorageError> {
+pub(crate) fn state(db: &mut Db, now: Timestamp) -> Read<QueueState> {
     let most = i64::try_from(QueueState::COUNTED).unwrap_or(i64::MAX);
     let state = db.first(Sql::new(STATE).bind(now).bind(most), |row| queue_state(row, JOB_TABLE.name))?;
     Ok(state.unwrap_or_default())
 }
 
 /// Reads a [`QueueState`] from a row of a query on `table`.
-fn queue_state(row: &mut dyn CellReader, table: &'static str) -> Result<QueueState, StorageError> {
+fn queue_state(row: &mut dyn CellReader, table: &'static str) -> Read<QueueState> {
     let corrupt = |reason| StorageError::Corrupt { table, column: "due_at", reason };
     let due = row.int().map_err(corrupt)?.unwrap_or_default();
     Ok(QueueState { due: due.unsigned_abs(), oldest_due_at: row.time().map_err(corrupt)? })

@@ -6,7 +6,7 @@ use candor_port_storage::queue::{Lease, QueueKey, RateLease};
 use candor_subscriptions::Subscription;
 use candor_tables::flat::{CellReader, Reader, Stored};
 
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 const LEASE: &str = "UPDATE webhooks SET rate_worker = ?1, rate_until = ?2 WHERE tenant_id = ?3 AND id = ?4 \
     AND (rate_worker IS NULL OR rate_worker = ?1 OR rate_until <= ?5)";
@@ -21,7 +21,7 @@ pub(crate) fn lease_rate(
     now: Timestamp,
 ) -> Result<RateLease, StorageError> {
     let sql = Sql::new(LEASE).bind(lease.worker.0).bind(lease.until).bind(tenant).bind(webhook).bind(now);
-    if db.execute(&sql).map_err(|error| classify_error(&error))? > 0 {
+    if db.run(&sql)? > 0 {
         return Ok(RateLease::Held);
     }
     let read_end = |row: &mut dyn CellReader| Ok(Reader::new(row, Subscription::TABLE).opt_time()?);

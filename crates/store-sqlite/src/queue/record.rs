@@ -7,7 +7,7 @@ use candor_subscriptions::{AttemptEffect, Delivery, HealthDelta, Job, Streak};
 use candor_tables::flat::{CellReader, Stored};
 
 use super::KEY;
-use crate::sql::{Db, Sql, Value, classify_error};
+use crate::sql::{Db, Sql, Value};
 
 /// Adds a delta to a subscription's health columns. `min` with a null is null, hence the `coalesce`.
 const ADD_DELTA: &str = "UPDATE webhooks SET \
@@ -92,15 +92,14 @@ fn delete(db: &mut Db, worker: WorkerId, job: &Job) -> Result<bool, StorageError
 
 fn execute_fenced(db: &mut Db, worker: WorkerId, job: &Job, sql: Sql) -> Result<bool, StorageError> {
     let sql = sql.bind(job.tenant).bind(job.webhook_id).bind(job.event_id);
-    let changed_count =
-        db.execute(&sql.bind(worker.0).bind(i64::from(job.attempt))).map_err(|error| classify_error(&error))?;
+    let changed_count = db.run(&sql.bind(worker.0).bind(i64::from(job.attempt)))?;
     Ok(changed_count > 0)
 }
 
 fn log(db: &mut Db, job: &Job, settled: &AttemptEffect) -> Result<(), StorageError> {
     let text = db.statements(Delivery::TABLE).insert();
     let sql = Sql::new(text).bind(job.tenant).bind_all(settled.entry.cells()?);
-    db.execute(&sql).map(drop).map_err(|error| classify_error(&error))
+    db.run(&sql).map(drop)
 }
 
 /// Adds a health delta to a subscription. Returns its failure streak, or `None` if the subscription is gone.

@@ -64,13 +64,13 @@ fn corrupt(table: &'static str, column: &'static str) -> impl Fn(String) -> Stor
     move |reason| StorageError::Corrupt { table, column, reason }
 }
 
-fn read_erased(row: &mut dyn CellReader) -> Result<ErasedRow, StorageError> {
+fn read_erased(row: &mut dyn CellReader) -> Read<ErasedRow> {
     let kind = row.text().map_err(corrupt("erased_rows", "kind"))?.unwrap_or_default();
     let id = row.id().map_err(corrupt("erased_rows", "id"))?.unwrap_or_default();
     Ok(ErasedRow { kind, id })
 }
 
-fn read_replay(row: &mut dyn CellReader) -> Result<(String, StoredReplay), StorageError> {
+fn read_replay(row: &mut dyn CellReader) -> Read<(String, StoredReplay)> {
     let key = row.text().map_err(corrupt("replays", "key"))?.unwrap_or_default();
     let fingerprint = row.bytes().map_err(corrupt("replays", "fingerprint"))?.unwrap_or_default();
     let fingerprint = <[u8; 32]>::try_from(fingerprint)

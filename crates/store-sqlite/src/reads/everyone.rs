@@ -17,7 +17,7 @@ use candor_tables::flat::{CellReader, Stored};
 use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::row::tenant_of;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 use crate::table;
 use crate::valid_keys::count_valid_keys;
 
@@ -45,7 +45,7 @@ impl Everyone for SqliteStore {
         let touch = move |db: &mut Db| {
             for (organization, key, at) in key_uses {
                 let sql = Sql::new(TOUCH).bind(at).bind(Tenant::live(organization)).bind(key);
-                db.execute(&sql).map_err(|error| classify_error(&error))?;
+                db.run(&sql)?;
             }
             Ok(())
         };
@@ -63,7 +63,7 @@ fn organizations(db: &mut Db, after: Option<OrganizationId>, limit: u16) -> Read
     db.rows(Sql::new(text).bind(last_organization).bind(i64::from(limit)), table::value)
 }
 
-fn key_by_hash(db: &mut Db, hash: KeyHash) -> Result<Option<KeyRecord>, StorageError> {
+fn key_by_hash(db: &mut Db, hash: KeyHash) -> Read<Option<KeyRecord>> {
     let columns = &db.statements(ApiKey::TABLE).columns;
     let text = format!("SELECT tenant_id, {columns} FROM api_keys WHERE hash = ?1 OR previous_hash = ?1");
     let record = db.first(Sql::new(text).bind(hash.0.as_slice()), |row| {
@@ -77,7 +77,7 @@ fn key_by_hash(db: &mut Db, hash: KeyHash) -> Result<Option<KeyRecord>, StorageE
     Ok(Some(KeyRecord { organization, key, holder }))
 }
 
-fn holder(db: &mut Db, tenant: Tenant, id: EmployeeId) -> Result<Option<Holder>, StorageError> {
+fn holder(db: &mut Db, tenant: Tenant, id: EmployeeId) -> Read<Option<Holder>> {
     let text = "SELECT role, status, returned_at FROM employees WHERE tenant_id = ? AND id = ?";
     db.first(Sql::new(text).bind(tenant).bind(id), |row| {
         let (role, status) = (word(row, "role")?, word(row, "status")?);
@@ -86,7 +86,7 @@ fn holder(db: &mut Db, tenant: Tenant, id: EmployeeId) -> Result<Option<Holder>,
     })
 }
 
-fn word<T: StringEnum>(row: &mut dyn CellReader, column: &'static str) -> Result<T, StorageError> {
+fn word<T: StringEnum>(row: &mut dyn CellReader, column: &'static str) -> Read<T> {
     let corrupt = |reason| StorageError::Corrupt { table: "employees", column, reason };
     let text = row.text().map_err(corrupt)?.unwrap_or_default();
     T::from_word(&text).map_err(|_| corrupt(format!("unexpected value {text:?}")))

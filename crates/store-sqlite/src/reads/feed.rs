@@ -6,6 +6,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::page::{Key, Position};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_port_storage::store::FeedPage;
 use candor_tables::flat::{CellReader, Reader, Stored};
 
@@ -38,7 +39,7 @@ pub(super) struct FeedRead {
 }
 
 /// Returns the next selected events and the cursor behind them.
-pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageError> {
+pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Read<FeedPage> {
     // One read transaction, so that the bounds match the events.
     let moment = db.moment()?;
     let (db, FeedRead { tenant, limit, .. }) = (&mut *moment.0, wanted);
@@ -77,7 +78,7 @@ pub(super) fn piece(db: &mut Db, wanted: &FeedRead) -> Result<FeedPage, StorageE
 
 /// Returns the position of the event that a cursor names. It differs from the cursor after `candor copy` if the
 /// event shared its position with other events in the source; see [`candor_tables::copy::DistinctPositions`].
-fn current_position(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Position, StorageError> {
+fn current_position(db: &mut Db, tenant: Tenant, place: &Position) -> Read<Position> {
     let sql = Sql::new(POSITION).bind(tenant).bind(place.id);
     let rank = db.first(sql, |row| row.int().map_err(StorageError::Failed))?.flatten();
     Ok(rank.map_or_else(|| place.clone(), |number| Position { key: Key::Rank(number), id: place.id }))
@@ -85,14 +86,14 @@ fn current_position(db: &mut Db, tenant: Tenant, place: &Position) -> Result<Pos
 
 /// Returns a position before all events from `at` or later. The position belongs to an event that is so much older
 /// than `at` that it was committed before all of them. `None` if there is no such event.
-fn last_before(db: &mut Db, tenant: Tenant, at: Timestamp) -> Result<Option<Position>, StorageError> {
+fn last_before(db: &mut Db, tenant: Tenant, at: Timestamp) -> Read<Option<Position>> {
     let long_before = first_id_at(at.plus_seconds(-MOST_COMMIT_DELAY_SECONDS));
     db.first(Sql::new(LAST_BEFORE).bind(tenant).bind(long_before), place)
 }
 
 /// Returns the position before the newest selected events that fit into a page. With selected types, the position is at
 /// most `most` events before the end. `None` if the page has room for all of them.
-fn before_newest(db: &mut Db, wanted: &FeedRead) -> Result<Option<Position>, StorageError> {
+fn before_newest(db: &mut Db, wanted: &FeedRead) -> Read<Option<Position>> {
     let mut draft = Draft::default();
     draft.add("SELECT position, id FROM (SELECT position, id, type FROM events");
     draft.with(" WHERE tenant_id = ", wanted.tenant).with(" AND created_at >= ", wanted.oldest);
@@ -134,14 +135,14 @@ fn rank(place: Option<&Position>) -> i64 {
     }
 }
 
-fn place(row: &mut dyn CellReader) -> Result<Position, StorageError> {
+fn place(row: &mut dyn CellReader) -> Read<Position> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
     let rank = row.int().map_err(corrupt("position"))?.unwrap_or_default();
     let id = row.id().and_then(|id| id.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
     Ok(Position { key: Key::Rank(rank), id })
 }
 
-fn read_placed(row: &mut dyn CellReader) -> Result<(Event, i64), StorageError> {
+fn read_placed(row: &mut dyn CellReader) -> Read<(Event, i64)> {
     let mut reader = Reader::new(row, Event::TABLE);
     Ok((Event::read(&mut reader)?, reader.int()?))
 }

@@ -15,7 +15,7 @@ use super::feed::{self, FeedRead};
 use crate::SqliteStore;
 use crate::commit;
 use crate::connection::writer;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 const SELECT_REPLAY: &str =
     "SELECT fingerprint, status, sealed FROM replays WHERE tenant_id = ? AND key = ? AND expires_at > ?";
@@ -85,15 +85,13 @@ impl History for SqliteStore {
         // One transaction for each kind of rows, so that other writers do not wait for the whole sweep.
         for (text, until) in kinds {
             let sql = Sql::new(text).bind(until).bind(i64::from(most));
-            swept +=
-                writer::ask(&self.tasks, None, move |db| db.execute(&sql).map_err(|error| classify_error(&error)))
-                    .await? as u64;
+            swept += writer::ask(&self.tasks, None, move |db| db.run(&sql)).await? as u64;
         }
         Ok(swept)
     }
 }
 
-fn read_replay(row: &mut dyn CellReader) -> Result<StoredReplay, StorageError> {
+fn read_replay(row: &mut dyn CellReader) -> Read<StoredReplay> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "replays", column, reason };
     let absent = || "null".to_owned();
     let fingerprint = row.bytes().and_then(|byte| byte.ok_or_else(absent)).map_err(corrupt("fingerprint"))?;

@@ -6,6 +6,7 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{Id, WebhookId};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_subscriptions::{LogFigures, MAX_QUEUED_COUNT, Status};
 use candor_tables::flat::CellReader;
 use candor_tables::rows::add_figure;
@@ -22,7 +23,7 @@ pub(super) fn read(
     (tenant, webhook): (Tenant, WebhookId),
     range: (Timestamp, Timestamp),
     without_hidden: &str,
-) -> Result<LogFigures, StorageError> {
+) -> Read<LogFigures> {
     let mut queue = Draft::default();
     queue.add("SELECT (SELECT count(*) FROM (SELECT 1");
     of_queue(&mut queue, tenant, webhook)
@@ -62,7 +63,7 @@ fn of_log(
     draft.with(" AND attempted_at >= ", since).with(" AND attempted_at < ", until)
 }
 
-fn read_queue(row: &mut dyn CellReader) -> Result<LogFigures, StorageError> {
+fn read_queue(row: &mut dyn CellReader) -> Read<LogFigures> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "delivery_jobs", column, reason };
     let job_count = row.int().map_err(corrupt("event_id"))?.unwrap_or_default();
     let oldest_queued = row.id().map_err(corrupt("event_id"))?.map(Id::from_bytes);

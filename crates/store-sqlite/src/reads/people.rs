@@ -65,12 +65,7 @@ impl People for SqliteStore {
     }
 }
 
-fn reports_of(
-    db: &mut Db,
-    tenant: Tenant,
-    manager: EmployeeId,
-    most: u16,
-) -> Result<Vec<ReportingPair>, StorageError> {
+fn reports_of(db: &mut Db, tenant: Tenant, manager: EmployeeId, most: u16) -> Read<Vec<ReportingPair>> {
     let mut draft = Draft::default();
     draft.add("SELECT id FROM employees");
     draft
@@ -81,12 +76,7 @@ fn reports_of(
     db.rows(draft.finish(), |row| Ok((manager, Id::from_bytes(lines::id(row, "id")?))))
 }
 
-fn query_reporting(
-    db: &mut Db,
-    tenant: Tenant,
-    employee: EmployeeId,
-    manager: EmployeeId,
-) -> Result<Reporting, StorageError> {
+fn query_reporting(db: &mut Db, tenant: Tenant, employee: EmployeeId, manager: EmployeeId) -> Read<Reporting> {
     // One statement, so that both values are from the same moment. It follows the managers of the people, because
     // lines may be incomplete.
     let text = "SELECT coalesce((SELECT version FROM reporting_trees WHERE tenant_id = ?1), 0), \

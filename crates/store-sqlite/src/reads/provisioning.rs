@@ -16,7 +16,7 @@ use candor_tables::flat::CellReader;
 
 use crate::SqliteStore;
 use crate::connection::writer;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 use crate::table::{one, write};
 use crate::text::Draft;
 
@@ -66,8 +66,7 @@ impl Provisioning for SqliteStore {
 
     async fn repeat_issue(&self, tenant: Tenant, id: SyncIssueId, message: &str, at: Timestamp) -> Read<bool> {
         let sql = Sql::new(REPEAT).bind(message).bind(at).bind(tenant).bind(id);
-        let repeat =
-            move |db: &mut Db| db.execute(&sql).map(|rows| rows > 0).map_err(|error| classify_error(&error));
+        let repeat = move |db: &mut Db| db.run(&sql).map(|rows| rows > 0);
         writer::ask(&self.tasks, tenant, repeat).await
     }
 
@@ -80,7 +79,7 @@ impl Provisioning for SqliteStore {
                 }
             }
             let trim = Sql::new(TRIM).bind(tenant).bind(connector).bind(i64::from(KEPT_REQUESTS - 1));
-            db.execute(&trim).map(drop).map_err(|error| classify_error(&error))
+            db.run(&trim).map(drop)
         };
         writer::ask(&self.tasks, tenant, log).await
     }
@@ -98,7 +97,7 @@ fn storage(error: CommitError) -> StorageError {
     }
 }
 
-fn visible(db: &mut Db, tenant: Tenant, query: &VisiblePeople) -> Result<PeoplePage, StorageError> {
+fn visible(db: &mut Db, tenant: Tenant, query: &VisiblePeople) -> Read<PeoplePage> {
     let mut page = Draft::default();
     page.add("SELECT id FROM (");
     sources(&mut page, tenant, query, true);
@@ -149,11 +148,11 @@ fn conditions(draft: &mut Draft, query: &VisiblePeople, source: &str, is_page: b
     }
 }
 
-fn count(row: &mut dyn CellReader) -> Result<u64, StorageError> {
+fn count(row: &mut dyn CellReader) -> Read<u64> {
     Ok(row.int().map_err(StorageError::Failed)?.unwrap_or_default().unsigned_abs())
 }
 
-fn figures(row: &mut dyn CellReader) -> Result<ConnectorFigures, StorageError> {
+fn figures(row: &mut dyn CellReader) -> Read<ConnectorFigures> {
     let mut number = || Ok::<_, StorageError>(u32::try_from(count(row)?).unwrap_or(MAX_FIGURE));
     let (people, open_issues) = (number()?, number()?);
     Ok(ConnectorFigures {

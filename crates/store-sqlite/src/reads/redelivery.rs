@@ -4,6 +4,7 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::EventId;
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter};
 use candor_subscriptions::Status;
 use candor_tables::flat::{CellReader, Stored};
@@ -18,7 +19,7 @@ pub(crate) fn events(
     which: &RedeliveryFilter,
     after: Option<EventId>,
     most: u16,
-) -> Result<Vec<EventToRedeliver>, StorageError> {
+) -> Read<Vec<EventToRedeliver>> {
     let (tenant, webhook) = queue;
     let range = Range::new(which, after);
     let mut draft = Draft::default();
@@ -102,7 +103,7 @@ fn next_failed(
     draft.add(")");
 }
 
-fn event(row: &mut dyn CellReader) -> Result<EventToRedeliver, StorageError> {
+fn event(row: &mut dyn CellReader) -> Read<EventToRedeliver> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: Event::TABLE.name, column, reason };
     let id = row.id().and_then(|id| id.ok_or_else(|| "null".to_owned())).map_err(corrupt("id"))?;
     let word = row.text().map_err(corrupt("type"))?.unwrap_or_default();

@@ -12,7 +12,7 @@ use candor_tables::rows::request_count;
 
 use crate::SqliteStore;
 use crate::connection::writer;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 const ADD: &str = "INSERT INTO request_counts (tenant_id, hour, status, count) VALUES (?, ?, ?, ?) \
     ON CONFLICT (tenant_id, hour, status) DO UPDATE SET count = count + excluded.count";
@@ -29,10 +29,10 @@ impl RequestCounts for SqliteStore {
             for RequestCount { hour, status, count } in counts {
                 let additional_count = i64::try_from(count).unwrap_or(i64::MAX);
                 let sql = Sql::new(ADD).bind(tenant).bind(hour).bind(i64::from(status)).bind(additional_count);
-                db.execute(&sql).map_err(|error| classify_error(&error))?;
+                db.run(&sql)?;
             }
             let forget = Sql::new(FORGET).bind(tenant).bind(oldest);
-            db.execute(&forget).map(drop).map_err(|error| classify_error(&error))
+            db.run(&forget).map(drop)
         };
         writer::ask(&self.tasks, None, add).await
     }

@@ -15,7 +15,7 @@ use candor_tables::sizes::{TablePiece, piece_statement};
 use crate::SqliteStore;
 use crate::connection::writer;
 use crate::sql::refusal::commit_error;
-use crate::sql::{Db, Sql, classify_error};
+use crate::sql::{Db, Sql};
 
 const MASTER_KEYS: &str = "SELECT key_id, fingerprint, sealed, recorded_at FROM master_keys ORDER BY key_id";
 
@@ -39,7 +39,7 @@ impl Upkeep for SqliteStore {
 
     async fn replace_master_keys(&self, key: MasterKey) -> Read<()> {
         writer::ask(&self.tasks, None, move |db| {
-            db.execute(&Sql::new("DELETE FROM master_keys")).map_err(|error| classify_error(&error))?;
+            db.run(&Sql::new("DELETE FROM master_keys"))?;
             add(db, &key, 0)
         })
         .await
@@ -61,14 +61,12 @@ impl Upkeep for SqliteStore {
     }
 
     async fn probe_write(&self, at: Timestamp) -> Read<()> {
-        let probe = move |db: &mut Db| {
-            db.execute(&Sql::new(PROBE).bind(at)).map(drop).map_err(|error| classify_error(&error))
-        };
+        let probe = move |db: &mut Db| db.run(&Sql::new(PROBE).bind(at)).map(drop);
         writer::ask(&self.tasks, None, probe).await
     }
 }
 
-fn piece(row: &mut dyn CellReader) -> Result<TablePiece, StorageError> {
+fn piece(row: &mut dyn CellReader) -> Read<TablePiece> {
     let to_failed = StorageError::Failed;
     let rows = row.int().map_err(to_failed)?.unwrap_or(0).unsigned_abs();
     let last = row.id().map_err(to_failed)?;
@@ -104,22 +102,22 @@ fn change(db: &mut Db, tenant: Tenant, text: String, most: u32) -> Emptied {
     db.execute(&sql).map(|rows| rows as u64).map_err(|error| commit_error(&error))
 }
 
-fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Result<(), StorageError> {
+fn add(db: &mut Db, key: &MasterKey, seen: usize) -> Read<()> {
     let sql = Sql::new(ADD_MASTER_KEY)
         .bind(key.key_id.as_str())
         .bind(key.fingerprint.as_str())
         .bind(key.sealed.as_slice())
         .bind(key.recorded_at)
         .bind(i64::try_from(seen).unwrap_or(i64::MAX));
-    db.execute(&sql).map(drop).map_err(|error| classify_error(&error))
+    db.run(&sql).map(drop)
 }
 
 /// Returns the master keys that sealed data in the database.
-pub(crate) fn master_keys(db: &mut Db) -> Result<Vec<MasterKey>, StorageError> {
+pub(crate) fn master_keys(db: &mut Db) -> Read<Vec<MasterKey>> {
     db.rows(Sql::new(MASTER_KEYS), master_key)
 }
 
-fn master_key(row: &mut dyn CellReader) -> Result<MasterKey, StorageError> {
+fn master_key(row: &mut dyn CellReader) -> Read<MasterKey> {
     let corrupt = |column| move |reason| StorageError::Corrupt { table: "master_keys", column, reason };
     Ok(MasterKey {
         key_id: row.text().map_err(corrupt("key_id"))?.unwrap_or_default(),

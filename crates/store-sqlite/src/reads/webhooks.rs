@@ -7,9 +7,9 @@ use candor_domain::event::{Event, EventType};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{DeliveryId, EventId, WebhookId};
 use candor_domain::time::Timestamp;
+use candor_port_storage::Versioned;
 use candor_port_storage::error::Read;
 use candor_port_storage::queue::{EventToRedeliver, QueueKey, RedeliveryFilter, Webhooks};
-use candor_port_storage::{StorageError, Versioned};
 use candor_subscriptions::{Delivery, Job, LogFigures, Status, Subscribers, Subscription};
 use candor_tables::flat::{CellReader, Reader, Stored};
 use candor_tables::read::read_versioned;
@@ -75,12 +75,7 @@ impl Webhooks for SqliteStore {
 }
 
 /// Reads one attempt. The primary key includes the status, so all statuses are queried.
-pub(crate) fn attempt(
-    db: &mut Db,
-    tenant: Tenant,
-    webhook: WebhookId,
-    id: DeliveryId,
-) -> Result<Option<Delivery>, StorageError> {
+pub(crate) fn attempt(db: &mut Db, tenant: Tenant, webhook: WebhookId, id: DeliveryId) -> Read<Option<Delivery>> {
     let columns = &db.statements(Delivery::TABLE).columns;
     let statuses: Vec<_> = Status::words().iter().map(|word| format!("'{word}'")).collect();
     let text = format!(
@@ -93,7 +88,7 @@ pub(crate) fn attempt(
 }
 
 /// Returns the selected event types of each subscription of a tenant.
-pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Result<Subscribers, StorageError> {
+pub(crate) fn subscribers(db: &mut Db, tenant: Tenant) -> Read<Subscribers> {
     let read_number = |row: &mut dyn CellReader| Ok(Reader::new(row, Subscription::TABLE).int()?);
     let sql = Sql::new("SELECT wanted FROM webhooks WHERE tenant_id = ?").bind(tenant);
     Ok(Subscribers::new(db.rows(sql, read_number)?))
@@ -104,7 +99,7 @@ pub(crate) fn subscriptions_after(
     db: &mut Db,
     after: Option<QueueKey>,
     most: u16,
-) -> Result<Vec<(Tenant, Versioned<Subscription>)>, StorageError> {
+) -> Read<Vec<(Tenant, Versioned<Subscription>)>> {
     let columns = &db.statements(Subscription::TABLE).columns;
     let text = format!(
         "SELECT tenant_id, {columns} FROM webhooks WHERE (tenant_id, id) > (?, ?) ORDER BY tenant_id, id LIMIT ?"
@@ -118,10 +113,7 @@ pub(crate) fn subscriptions_after(
 }
 
 /// Returns the events that exist among `wanted`.
-pub(crate) fn events(
-    db: &mut Db,
-    mut wanted: Vec<(Tenant, EventId)>,
-) -> Result<Vec<(Tenant, Event)>, StorageError> {
+pub(crate) fn events(db: &mut Db, mut wanted: Vec<(Tenant, EventId)>) -> Read<Vec<(Tenant, Event)>> {
     wanted.sort_unstable_by_key(|(tenant, id)| (tenant.to_bytes(), *id));
     wanted.dedup();
     let mut events = Vec::with_capacity(wanted.len());

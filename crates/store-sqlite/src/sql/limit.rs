@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::time::Instant;
 
-use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 
 /// Number of steps of a statement's program between two calls of the progress handler: about 0.1 ms.
 pub(crate) const STEPS: i32 = 4096;
@@ -49,10 +49,7 @@ pub(crate) fn is_over() -> bool {
 }
 
 /// Reads within a limit. Returns `None` if the limit interrupted the read.
-pub(crate) fn run_within<T>(
-    limit: Limit,
-    read: impl FnOnce() -> Result<T, StorageError>,
-) -> Option<Result<T, StorageError>> {
+pub(crate) fn run_within<T>(limit: Limit, read: impl FnOnce() -> Read<T>) -> Option<Read<T>> {
     let _limit_guard = LimitGuard(LIMIT.replace(Some(limit)));
     match read() {
         Err(_) if is_over() => None,

@@ -20,6 +20,7 @@ use candor_domain::id::{Id, Kind};
 use candor_domain::people::MAX_LINES_AT_ONCE;
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_tables::flat::{CellReader, SqlValue, Table};
 
 use crate::statements::Statements;
@@ -222,7 +223,7 @@ impl Db {
     }
 
     /// Begins a read transaction, in which all statements see the same snapshot.
-    pub(crate) fn moment(&mut self) -> Result<ReadTransaction<'_>, StorageError> {
+    pub(crate) fn moment(&mut self) -> Read<ReadTransaction<'_>> {
         // An interrupt at the last step would make `BEGIN` fail although the transaction has begun.
         limit::run_unlimited(|| self.execute(&Sql::new("BEGIN"))).map_err(|error| classify_error(&error))?;
         Ok(ReadTransaction(self))
@@ -240,8 +241,8 @@ impl Db {
     }
 
     /// Runs statements that have no values and are not cached.
-    pub(crate) fn batch(&mut self, text: &str) -> QueryResult<()> {
-        self.connection.batch_execute(text)
+    pub(crate) fn batch(&mut self, text: &str) -> Read<()> {
+        self.connection.batch_execute(text).map_err(|error| classify_error(&error))
     }
 
     /// Runs a statement and returns the number of changed rows.
@@ -252,12 +253,17 @@ impl Db {
         self.connection.execute_returning_count(sql)
     }
 
+    /// Runs a statement whose failure is no refusal, and returns the number of changed rows.
+    pub(crate) fn run(&mut self, sql: &Sql) -> Read<usize> {
+        self.execute(sql).map_err(|error| classify_error(&error))
+    }
+
     /// Reads every row of a statement.
     pub(crate) fn rows<T>(
         &mut self,
         mut sql: Sql,
-        mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
-    ) -> Result<Vec<T>, StorageError> {
+        mut read: impl FnMut(&mut dyn CellReader) -> Read<T>,
+    ) -> Read<Vec<T>> {
         #[cfg(test)]
         self.asked.push(sql.clone());
         sql.keep = !sql.is_composed || self.is_kept(&sql.text);
@@ -276,8 +282,8 @@ impl Db {
     pub(crate) fn first<T>(
         &mut self,
         sql: Sql,
-        mut read: impl FnMut(&mut dyn CellReader) -> Result<T, StorageError>,
-    ) -> Result<Option<T>, StorageError> {
+        mut read: impl FnMut(&mut dyn CellReader) -> Read<T>,
+    ) -> Read<Option<T>> {
         #[cfg(test)]
         self.asked.push(sql.clone());
         let _span = sql.span().entered();
@@ -287,7 +293,7 @@ impl Db {
     }
 
     /// Reads a number from a statement that always returns a row.
-    pub(crate) fn number(&mut self, sql: Sql) -> Result<i64, StorageError> {
+    pub(crate) fn number(&mut self, sql: Sql) -> Read<i64> {
         let numbers = self.rows(sql, |row| row.int().map_err(StorageError::Failed))?;
         numbers
             .into_iter()
@@ -297,7 +303,7 @@ impl Db {
     }
 
     /// Returns `true` if a statement returns a row.
-    pub(crate) fn exists(&mut self, sql: Sql) -> Result<bool, StorageError> {
+    pub(crate) fn exists(&mut self, sql: Sql) -> Read<bool> {
         Ok(self.first(sql, |_| Ok(()))?.is_some())
     }
 }

@@ -6,6 +6,7 @@ use diesel::sqlite::{Sqlite, SqliteType, SqliteValue};
 use candor_domain::access::Tenant;
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::StorageError;
+use candor_port_storage::error::Read;
 use candor_tables::flat::CellReader;
 
 /// Reader of one row's columns, from the first to the last.
@@ -96,7 +97,7 @@ impl<'s, R: Row<'s, Sqlite>> CellReader for Columns<'_, R> {
 }
 
 /// Reads the leading `tenant_id` column of a cross-tenant query.
-pub(crate) fn tenant_of(row: &mut dyn CellReader, table: &'static str) -> Result<Tenant, StorageError> {
+pub(crate) fn tenant_of(row: &mut dyn CellReader, table: &'static str) -> Read<Tenant> {
     let corrupt = |reason| StorageError::Corrupt { table, column: "tenant_id", reason };
     let bytes = row.id().map_err(corrupt)?.ok_or_else(|| corrupt("null".to_owned()))?;
     Ok(Tenant::from_bytes(bytes))
