@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT};
 use reqwest::redirect::Policy;
-use reqwest::{Method, Proxy, StatusCode, Url};
+use reqwest::{Proxy, Url};
 use rustls::ClientConfig;
 
 use crate::error::Error;
 use crate::generated::basic_types::Environment;
+use crate::log::{Log, LogEntry};
 use crate::request::{Core, add_headers};
 use crate::secret::Secret;
 use crate::tls;
@@ -44,29 +45,6 @@ impl Candor {
     pub fn builder() -> ClientBuilder {
         ClientBuilder::default()
     }
-}
-
-/// Receiver of log entries.
-pub(crate) type Log = Arc<dyn Fn(&LogEntry<'_>) + Send + Sync>;
-
-/// One attempt of a call. It contains neither keys, bodies nor queries.
-#[derive(Debug)]
-#[non_exhaustive]
-pub struct LogEntry<'a> {
-    /// Method of the request.
-    pub method: &'a Method,
-    /// Path of the request, below `/v1`.
-    pub path: &'a str,
-    /// Number of earlier attempts of this call.
-    pub retries: u32,
-    /// Time until the response was complete or the attempt failed.
-    pub duration: Duration,
-    /// Status of the response, if there was one.
-    pub status: Option<StatusCode>,
-    /// Id of the request in the logs of the service.
-    pub request_id: Option<&'a str>,
-    /// The error that the attempt ended with.
-    pub error: Option<&'a Error>,
 }
 
 /// Settings of a client.

@@ -8,7 +8,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
 use crate::generated::basic_types::{ErrorCode, ErrorDetail, FieldProblem};
-use crate::response::{header, now};
+use crate::headers::{header, now};
 
 /// Header in which the service advises for or against a retry.
 const ADVICE: &str = "candor-should-retry";

@@ -13,7 +13,9 @@ mod events;
 mod export;
 mod feed;
 mod generated;
+mod headers;
 mod health;
+mod log;
 #[cfg(feature = "operations")]
 mod pages;
 mod raw;
@@ -28,7 +30,7 @@ mod words;
 #[cfg(feature = "operations")]
 pub use call::Call;
 pub use changes::{ChangeBatch, ChangedRow, Changes, ChangesOptions, Removal, RemovedRows};
-pub use client::{Candor, ClientBuilder, LogEntry};
+pub use client::{Candor, ClientBuilder};
 pub use error::{ApiError, Error};
 #[cfg(feature = "operations")]
 pub use events::{EventBatch, FollowOptions, Follower};
@@ -47,6 +49,7 @@ pub mod types {
     pub use crate::generated::types::*;
 }
 pub use health::{Probe, probe};
+pub use log::LogEntry;
 #[cfg(feature = "operations")]
 pub use pages::{Entries, Page, Pages};
 pub use raw::RawRequest;

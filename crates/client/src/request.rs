@@ -15,9 +15,10 @@ use reqwest::{Method, RequestBuilder, StatusCode, Url};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Serialize;
 
-use crate::client::{Log, LogEntry};
 use crate::error::{ApiError, Error};
-use crate::response::{ApiResponse, header};
+use crate::headers::header;
+use crate::log::{Log, LogEntry};
+use crate::response::ApiResponse;
 
 /// Longest time from the first attempt to the start of the last one, except for a used-up quota.
 const MAX_WAIT: Duration = Duration::from_secs(30);

@@ -8,6 +8,7 @@ use reqwest::header::HeaderMap;
 use serde::de::DeserializeOwned;
 
 use crate::error::Error;
+use crate::headers::header;
 
 /// A response with its body.
 #[derive(Clone, Debug)]
@@ -81,15 +82,4 @@ impl ApiResponse<Bytes> {
         let data = serde_json::from_slice(body).map_err(Error::Unreadable)?;
         Ok(self.map(|_| data))
     }
-}
-
-/// Returns the time of this machine, which signatures and `Retry-After` are compared with.
-#[expect(clippy::disallowed_methods, reason = "a client has no Clock port")]
-pub(crate) fn now() -> SystemTime {
-    SystemTime::now()
-}
-
-/// Returns the text of a header. `None` if the header is missing or is not a text.
-pub(crate) fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
-    headers.get(name)?.to_str().ok()
 }

@@ -11,7 +11,7 @@ use ring::hmac;
 use serde_json::Value;
 
 use crate::generated::types::{Event, ThinEvent};
-use crate::response::now;
+use crate::headers::now;
 
 /// Largest difference between the time of a signature and the clock of this machine.
 const TOLERANCE: Duration = Duration::from_secs(300);

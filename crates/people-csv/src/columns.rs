@@ -1,5 +1,7 @@
 //! The header of a CSV file: recognizes its columns and refuses an unusable header.
 
+pub(super) mod guess;
+
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -8,9 +10,9 @@ use candor_domain::people::CustomFields;
 use candor_domain::problem::{Code, ValidationErrors, ValueError};
 use candor_domain::text::fold_case;
 
-use super::guess::{guess, has_full_names, is_status};
 use super::scan::{BOM, Record};
 use super::{CsvFileError, MAX_COLUMNS};
+use guess::{guess, has_full_names, is_status};
 
 /// The part of a person's record that a column of the file sets.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,11 +6,12 @@
 
 mod columns;
 mod decide;
+mod file_error;
 mod graph;
-mod guess;
 mod lookup_keys;
 mod matching;
 mod names;
+mod options;
 mod parts;
 mod plan;
 mod read;
@@ -21,19 +22,19 @@ mod row_problem;
 mod scan;
 mod split;
 mod statuses;
-mod steps;
 
 pub use columns::UnknownColumn;
+pub use file_error::CsvFileError;
 pub use lookup_keys::LookupKeys;
 pub use names::PersonNames;
+pub use options::PlanOptions;
 pub use parts::FailedRows;
-pub use plan::{Plan, PlanOptions, plan, plan_in_pieces};
-pub use read::{CsvFileError, CsvRow, File, too_many_bytes, too_much_stored};
+pub use plan::{Plan, PlanDisplay, PlannedStep, plan, plan_in_pieces};
+pub use read::{CsvRow, File, too_many_bytes, too_much_stored};
 pub use report::{Action, Counts, PlannedRow, Report, RowError, RowOutcome, Warning, json_bytes};
 pub use row_cells::CellCounter;
 pub use row_problem::{OtherCode, RowCode, RowProblem, UploadRowError};
 pub use split::{Part, Split, split};
-pub use steps::{PlanDisplay, PlannedStep};
 
 use std::collections::{BTreeSet, HashMap};
 

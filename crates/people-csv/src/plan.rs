@@ -3,6 +3,7 @@
 mod complete;
 mod departments;
 mod managers;
+mod steps;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,34 +12,19 @@ use candor_domain::decision::Decision;
 use candor_domain::id::{DepartmentId, EmployeeId};
 use candor_domain::people::{Employee, MAX_REPORTING_DEPTH, reporting_too_deep};
 use candor_domain::problem::ValidationErrors;
-use candor_domain::time::Timestamp;
 use candor_domain::ulid::Ulid;
-use candor_provisioning::Connector;
 
 use super::decide::{self, ReferenceChange, ResolvedReferences, RowContext, keep_an_admin};
 use super::graph::{self, Lines};
 use super::matching::{self, Index, Target};
 use super::report::{RowOutcome, Warning};
 use super::row_problem::UploadRowError;
-use super::{CellCounter, File, PlannedStep, StoredRows};
+use super::{CellCounter, File, PlanOptions, StoredRows};
 use departments::DepartmentCell;
+pub use steps::{PlanDisplay, PlannedStep};
 
 /// Maximum number of rounds of rejecting rows for their reporting lines.
 const MAX_ROUNDS: usize = 8;
-
-/// Options of an upload.
-#[derive(Debug, Clone, Copy)]
-pub struct PlanOptions<'a> {
-    /// `true` if empty cells clear stored values.
-    pub clear_empty: bool,
-    /// `true` in admin context: missing departments may be created (decision E6), and org admins made and unmade
-    /// (D12).
-    pub is_admin: bool,
-    /// The connector that uploads, or `None` for another client.
-    pub connector: Option<&'a Connector>,
-    /// The time of the changes.
-    pub at: Timestamp,
-}
 
 /// The planned changes of a file.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,7 +1,7 @@
 //! Finds ignored columns whose cells say who has left. Without a message, the people who left would stay active.
 
 use super::columns::UnknownColumn;
-use super::guess::read_status;
+use super::columns::guess::read_status;
 use super::scan::Record;
 
 /// Findings about the cells of the ignored columns, from the rows that were read so far.

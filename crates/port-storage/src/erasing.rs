@@ -10,7 +10,7 @@ use candor_domain::id::{EmployeeId, ErasureId, RetentionRunId};
 use candor_tables::flat::{Column, MemberTable, SqlValue};
 
 use crate::error::Read;
-use crate::store::StoredReplay;
+use crate::replay::StoredReplay;
 
 /// One change of a piece.
 #[derive(Debug, Clone, PartialEq)]

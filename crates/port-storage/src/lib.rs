@@ -13,6 +13,7 @@ pub mod mail_queue;
 pub mod provisioning;
 pub mod queue;
 pub mod read;
+pub mod replay;
 pub mod request_counts;
 pub mod search_index;
 pub mod store;
@@ -23,4 +24,5 @@ pub use change::{ChangeSet, CommitError, Committed, ExpediteDelivery, ReportingL
 pub use check::CommitCondition;
 pub use error::{SlowListError, StorageError, TooSlowError};
 pub use read::StorageExt;
-pub use store::{Storage, StoredReplay};
+pub use replay::StoredReplay;
+pub use store::Storage;

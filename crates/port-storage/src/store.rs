@@ -6,7 +6,7 @@ use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{KeyHash, KeyRecord};
 use candor_domain::event::{Event, FeedFilter, FeedStart};
 use candor_domain::id::{EmployeeId, KeyId, OrganizationId};
-use candor_domain::idempotency::{Fingerprint, IdempotencyKey, Replay};
+use candor_domain::idempotency::{IdempotencyKey, Replay};
 use candor_domain::organization::Organization;
 use candor_domain::page::Position;
 use candor_domain::time::Timestamp;
@@ -20,20 +20,10 @@ use crate::mail_queue::MailQueue;
 use crate::provisioning::Provisioning;
 use crate::queue::{Queue, Webhooks};
 use crate::read::Rows;
+use crate::replay::StoredReplay;
 use crate::request_counts::RequestCounts;
 use crate::search_index::SearchIndex;
 use crate::upkeep::Upkeep;
-
-/// A replay as a store returns it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredReplay {
-    /// Fingerprint of the request.
-    pub fingerprint: Fingerprint,
-    /// HTTP status of the response.
-    pub status: u16,
-    /// Sealed body and `ETag` of the response, with the rights of the key that sent the request.
-    pub sealed: Vec<u8>,
-}
 
 /// Result of a cycle check (decision D1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

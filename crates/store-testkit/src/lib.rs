@@ -42,8 +42,10 @@
 //!
 //! [`Fixtures`] creates resources, ids and times for any test; [`Faulty`] makes a store fail on request.
 
+mod case;
 #[expect(clippy::unwrap_used, clippy::panic, reason = "a case ends where its rule does not hold")]
 mod cases;
+mod empty_store;
 mod faulty;
 pub mod fixtures;
 mod image;
@@ -55,10 +57,12 @@ mod worker;
 #[expect(clippy::expect_used, clippy::panic, reason = "a case ends where its rule does not hold")]
 mod world;
 
+pub use case::Case;
+pub use empty_store::{EmptyStore, Sql};
 pub use faulty::{Fault, Faulty, FaultyCall};
 pub use fixtures::Fixtures;
 pub use image::sqlite_image;
 pub use random::Random;
-pub use run::{Case, EmptyStore, Sql, run, suite};
+pub use run::{run, suite};
 pub use walk::{place, sort_entries, walk};
 pub use world::eventually;

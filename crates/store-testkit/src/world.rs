@@ -17,8 +17,8 @@ use candor_port_storage::{
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
+use crate::empty_store::{EmptyStore, Sql};
 use crate::fixtures::joins;
-use crate::run::{EmptyStore, Sql};
 use crate::{Fixtures, Random};
 
 /// Longest wait for a condition.

@@ -6,10 +6,11 @@ use candor_domain::decision::Decision;
 use candor_domain::id::EmployeeId;
 use candor_domain::people::Employee;
 
-use super::decide::{ResolvedReferences, RowContext};
-use super::report::{self, PlannedRow, RowOutcome};
-use super::row_problem::UploadRowError;
-use super::{CellCounter, CsvRow, File, PersonNames, Plan, PlanOptions, StoredRows};
+use super::Plan;
+use crate::decide::{ResolvedReferences, RowContext};
+use crate::report::{self, PlannedRow, RowOutcome};
+use crate::row_problem::UploadRowError;
+use crate::{CellCounter, CsvRow, File, PersonNames, PlanOptions, StoredRows};
 
 /// One row that changes one person. A plan of thousands of rows keeps only this much; [`Plan::decisions`] decides
 /// the exact change again when it is applied.

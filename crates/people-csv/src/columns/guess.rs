@@ -2,7 +2,7 @@
 
 use candor_domain::spelling::is_misspelled;
 
-use super::columns::{KNOWN, normalize_header};
+use super::{KNOWN, normalize_header};
 
 /// Normalized headers of common HR systems, by the column that they mean.
 const SYNONYMS: [(&str, &[&str]); 8] = [
@@ -158,7 +158,7 @@ fn is_among(bare: &str, names: &[&str]) -> bool {
 
 /// Returns `true` if a cell says that the person has left, `false` if it says that the person has not, and `None` if
 /// it is no status.
-pub(super) fn read_status(cell: &str) -> Option<bool> {
+pub(crate) fn read_status(cell: &str) -> Option<bool> {
     let word = normalize_header(cell);
     STATUS_CELLS.iter().position(|known| *known == word).map(|at| at >= PRESENT_CELLS)
 }
