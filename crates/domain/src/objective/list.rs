@@ -87,8 +87,8 @@ impl From<Option<Confidence>> for ConfidenceFilter {
     }
 }
 
-/// Conditions of a list of objectives.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Conditions of a list of objectives. The default matches nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filter {
     /// Accepted scopes. An empty list accepts none.
     pub scopes: Vec<Scope>,
@@ -174,20 +174,7 @@ impl Filter {
     }
 
     fn with_statuses(family: Family, statuses: &[Status]) -> Self {
-        Self {
-            scopes: family.scopes().to_vec(),
-            owner_id: None,
-            statuses: statuses.to_vec(),
-            in_review: false,
-            period_start: Bounds::default(),
-            period_end: Bounds::default(),
-            updated_at: Bounds::default(),
-            confidences: vec![],
-            last_check_in_at: Bounds::default(),
-            parent_id: None,
-            metadata: vec![],
-            external_id: None,
-        }
+        Self { scopes: family.scopes().to_vec(), statuses: statuses.to_vec(), ..Self::default() }
     }
 
     /// Reads the parameters of a family's list into a filter. Archived objectives are listed only if a status

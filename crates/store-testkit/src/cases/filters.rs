@@ -10,9 +10,10 @@ use candor_domain::params::{Archived, Bounds};
 use candor_domain::people::{self, Custom, CustomFields, Employee, Role, StatusFilter};
 use candor_domain::visibility::{RestrictedResource, Viewer};
 use candor_port_storage::ChangeSet;
+use candor_tables::flat::Stored;
 
 use super::lists::{self, List};
-use super::population::{Population, day, instant, matches, metadata_filter};
+use super::population::{Population, day, instant, is_within, matches, metadata_filter};
 use crate::Case;
 use crate::world::CaseContext;
 
@@ -31,10 +32,6 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Number of filter combinations per list.
 const COMBINATIONS: usize = 60;
 const LIMITS: [u16; 4] = [1, 4, 17, 100];
-
-fn is_within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
-    bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
-}
 
 fn bounds<T: Ord + Copy>(world: &CaseContext, percent: usize, value: impl Fn(&CaseContext) -> T) -> Bounds<T> {
     let (a, b) = (value(world), value(world));
@@ -62,7 +59,7 @@ async fn check<T>(
     wanted: impl Fn(&T) -> bool,
     what: &str,
 ) where
-    T: Sortable + Clone + PartialEq + std::fmt::Debug,
+    T: Stored + Sortable + Clone + PartialEq + std::fmt::Debug,
 {
     let sorts: Vec<_> = T::sorts().collect();
     let sort = sorts[number % sorts.len()].1;

@@ -1,9 +1,5 @@
 //! Lists of the store, with the functions that cases need to walk them.
 
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-
 use candor_domain::access::Tenant;
 use candor_domain::access::api_key::{self, ApiKey};
 use candor_domain::audit::{self, AuditEntry};
@@ -22,33 +18,40 @@ use candor_port_storage::StorageExt;
 use candor_port_storage::error::Read;
 use candor_provisioning::Connector;
 use candor_subscriptions::{AllDeliveriesFilter, Delivery, DeliveryFilter, Subscription};
+use candor_tables::flat::Stored;
+use candor_tables::listing::TypedListing;
 use candor_tables::rows;
 
 use crate::world::CaseContext;
 use crate::{sort_entries, walk};
 
-type Reading<T> = Pin<Box<dyn Future<Output = Read<Page<T>>> + Send>>;
-
 /// A list with a fixed filter.
 pub(crate) struct List<T> {
     pub(crate) id: fn(&T) -> [u8; 16],
-    read: Box<dyn Fn(Sort, PageRequest) -> Reading<T> + Send + Sync>,
+    world: CaseContext,
+    tenant: Tenant,
+    listing: Box<dyn Fn(Sort, &PageRequest) -> TypedListing<T> + Send + Sync>,
 }
 
-impl<T: Sortable + Clone + PartialEq + std::fmt::Debug> List<T> {
+impl<T: Stored + Sortable + Clone + PartialEq + std::fmt::Debug> List<T> {
     fn new(
-        id: fn(&T) -> [u8; 16],
-        read: impl Fn(Sort, PageRequest) -> Reading<T> + Send + Sync + 'static,
+        world: &CaseContext,
+        listing: impl Fn(Sort, &PageRequest) -> TypedListing<T> + Send + Sync + 'static,
     ) -> Self {
-        Self { id, read: Box::new(read) }
+        let (world, tenant, listing) = (world.clone(), world.tenant, Box::new(listing));
+        Self { id: |row| Stored::key(row).to_bytes(), world, tenant, listing }
+    }
+
+    async fn read(&self, sort: Sort, page: PageRequest) -> Read<Page<T>> {
+        self.world.store.page(self.tenant, (self.listing)(sort, &page)).await
     }
 
     pub(crate) async fn page(&self, sort: Sort, page: PageRequest) -> Page<T> {
-        (self.read)(sort, page).await.unwrap()
+        self.read(sort, page).await.unwrap()
     }
 
     pub(crate) async fn walk(&self, sort: Sort, limit: u16) -> Vec<T> {
-        walk(sort, limit, self.id, |page| (self.read)(sort, page)).await
+        walk(sort, limit, self.id, |page| self.read(sort, page)).await
     }
 
     /// Walks the list and compares its entries with those of `all` that match `wanted`.
@@ -79,131 +82,43 @@ pub(crate) fn observations_seen_by(
     filter: observation::Filter,
     viewer: Viewer,
 ) -> List<Observation> {
-    let (world, filter) = (world.clone(), Arc::new(filter));
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move {
-                world.store.page(world.tenant, rows::observations::list(&filter, viewer, sort, &page)).await
-            })
-        },
-    )
+    List::new(world, move |sort, page| rows::observations::list(&filter, viewer, sort, page))
 }
 
 pub(crate) fn objectives(world: &CaseContext, filter: objective::Filter, viewer: Viewer) -> List<Objective> {
-    let (world, filter) = (world.clone(), Arc::new(filter));
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move {
-                world.store.page(world.tenant, rows::objectives::list(&filter, viewer, sort, &page)).await
-            })
-        },
-    )
+    List::new(world, move |sort, page| rows::objectives::list(&filter, viewer, sort, page))
 }
 
 pub(crate) fn summaries(world: &CaseContext, filter: summary::Filter, viewer: Viewer) -> List<Summary> {
-    let (world, filter) = (world.clone(), Arc::new(filter));
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move {
-                world.store.page(world.tenant, rows::summaries::list(&filter, viewer, sort, &page)).await
-            })
-        },
-    )
+    List::new(world, move |sort, page| rows::summaries::list(&filter, viewer, sort, page))
 }
 
 pub(crate) fn notifications(world: &CaseContext, filter: notification::Filter) -> List<Notification> {
-    let (world, filter) = (world.clone(), Arc::new(filter));
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move {
-                world.store.page(world.tenant, rows::notifications::list(&filter, sort, &page)).await
-            })
-        },
-    )
+    List::new(world, move |sort, page| rows::notifications::list(&filter, sort, page))
 }
 
 pub(crate) fn employees(world: &CaseContext, filter: people::Filter) -> List<Employee> {
-    let (world, filter) = (world.clone(), Arc::new(filter));
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(
-                async move { world.store.page(world.tenant, rows::employees::list(&filter, sort, &page)).await },
-            )
-        },
-    )
+    List::new(world, move |sort, page| rows::employees::list(&filter, sort, page))
 }
 
 pub(crate) fn departments(world: &CaseContext, filter: department::Filter) -> List<Department> {
-    let (world, filter) = (world.clone(), Arc::new(filter));
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(
-                async move { world.store.page(world.tenant, rows::departments::list(&filter, sort, &page)).await },
-            )
-        },
-    )
+    List::new(world, move |sort, page| rows::departments::list(&filter, sort, page))
 }
 
 pub(crate) fn attributes(world: &CaseContext, filter: attribute::Filter) -> List<Attribute> {
-    let (world, filter) = (world.clone(), Arc::new(filter));
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(
-                async move { world.store.page(world.tenant, rows::attributes::list(&filter, sort, &page)).await },
-            )
-        },
-    )
+    List::new(world, move |sort, page| rows::attributes::list(&filter, sort, page))
 }
 
 pub(crate) fn audit_log(world: &CaseContext, filter: audit::Filter) -> List<AuditEntry> {
-    let (world, filter) = (world.clone(), Arc::new(filter));
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, filter) = (world.clone(), Arc::clone(&filter));
-            Box::pin(async move { world.store.page(world.tenant, rows::audit::list(&filter, sort, &page)).await })
-        },
-    )
+    List::new(world, move |sort, page| rows::audit::list(&filter, sort, page))
 }
 
 pub(crate) fn webhooks(world: &CaseContext, filter: candor_subscriptions::Filter) -> List<Subscription> {
-    let world = world.clone();
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let world = world.clone();
-            Box::pin(
-                async move { world.store.page(world.tenant, rows::webhooks::list(&filter, sort, &page)).await },
-            )
-        },
-    )
+    List::new(world, move |sort, page| rows::webhooks::list(&filter, sort, page))
 }
 
 pub(crate) fn deliveries(world: &CaseContext, webhook: WebhookId, filter: DeliveryFilter) -> List<Delivery> {
-    let world = world.clone();
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let world = world.clone();
-            Box::pin(async move {
-                world.store.page(world.tenant, rows::deliveries::list(webhook, &filter, sort, &page)).await
-            })
-        },
-    )
+    List::new(world, move |sort, page| rows::deliveries::list(webhook, &filter, sort, page))
 }
 
 pub(crate) fn all_deliveries(
@@ -211,44 +126,15 @@ pub(crate) fn all_deliveries(
     existing: &[WebhookId],
     filter: AllDeliveriesFilter,
 ) -> List<Delivery> {
-    let (world, existing) = (world.clone(), existing.to_vec());
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let (world, existing) = (world.clone(), existing.clone());
-            Box::pin(async move {
-                let list = rows::deliveries::list_all(&filter, &existing, sort, &page);
-                world.store.page(world.tenant, list).await
-            })
-        },
-    )
+    let existing = existing.to_vec();
+    List::new(world, move |sort, page| rows::deliveries::list_all(&filter, &existing, sort, page))
 }
 
 pub(crate) fn connectors(world: &CaseContext, changed: Bounds<Timestamp>) -> List<Connector> {
-    let world = world.clone();
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let world = world.clone();
-            Box::pin(
-                async move { world.store.page(world.tenant, rows::connectors::list(changed, sort, &page)).await },
-            )
-        },
-    )
+    List::new(world, move |sort, page| rows::connectors::list(changed, sort, page))
 }
 
 pub(crate) fn api_keys(world: &CaseContext, filter: api_key::Filter) -> List<ApiKey> {
-    let world = world.clone();
-    List::new(
-        |row| row.id.to_bytes(),
-        move |sort, page| {
-            let world = world.clone();
-            Box::pin(async move {
-                world
-                    .store
-                    .page(Tenant::live(world.tenant.organization), rows::api_keys::list(filter, sort, &page))
-                    .await
-            })
-        },
-    )
+    let keys = List::new(world, move |sort, page| rows::api_keys::list(filter, sort, page));
+    List { tenant: Tenant::live(world.tenant.organization), ..keys }
 }

@@ -14,7 +14,7 @@ use candor_port_storage::{ChangeSet, CommitError, Row, StorageExt, Version, Vers
 use candor_tables::rows;
 
 use super::lists;
-use super::population::{Population, day, external_id, instant, matches, metadata, metadata_filter};
+use super::population::{Population, day, external_id, instant, is_within, matches, metadata, metadata_filter};
 use crate::Case;
 use crate::fixtures::joins;
 use crate::world::CaseContext;
@@ -50,20 +50,7 @@ fn every_status() -> Vec<Status> {
 }
 
 pub(super) fn everything() -> Filter {
-    Filter {
-        scopes: SCOPES[4].to_vec(),
-        owner_id: None,
-        statuses: every_status(),
-        in_review: false,
-        period_start: Bounds::default(),
-        period_end: Bounds::default(),
-        updated_at: Bounds::default(),
-        confidences: vec![],
-        last_check_in_at: Bounds::default(),
-        parent_id: None,
-        metadata: vec![],
-        external_id: None,
-    }
+    Filter::of_everyone(&every_status())
 }
 
 async fn populate(world: &CaseContext, count: usize) -> (Population, Vec<Objective>) {
@@ -89,10 +76,6 @@ async fn populate(world: &CaseContext, count: usize) -> (Population, Vec<Objecti
         world.save(batch.iter().map(|batch| Write::put(&Row::new(batch.clone()))).collect()).await;
     }
     (all, objectives)
-}
-
-fn is_within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
-    bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
 }
 
 fn shows(filter: &Filter, viewer: Viewer, objective: &Objective, all: &Population) -> bool {

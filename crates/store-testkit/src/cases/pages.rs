@@ -13,6 +13,7 @@ use candor_domain::time::Timestamp;
 use candor_domain::{audit, audit::AuditEntry};
 use candor_port_storage::{ChangeSet, Row, Write};
 use candor_provisioning::Connector;
+use candor_tables::flat::Stored;
 
 use super::lists::{self, List};
 use super::population::{NAMES, Population, day, instant};
@@ -34,7 +35,7 @@ pub(crate) fn cases() -> Vec<Case> {
 /// Walks a list in all orders. Page sizes make pages end between equal values and at the end of the list.
 async fn every_order<T>(list: &List<T>, all: &[T], wanted: impl Fn(&T) -> bool, what: &str)
 where
-    T: Sortable + Clone + PartialEq + std::fmt::Debug,
+    T: Stored + Sortable + Clone + PartialEq + std::fmt::Debug,
 {
     let whole = u16::try_from(all.iter().filter(|row| wanted(row)).count()).unwrap();
     for (_, sort) in T::sorts() {
@@ -103,7 +104,7 @@ async fn remaining_lists_are_walked_in_every_order(world: CaseContext) {
 /// must appear once and in order.
 async fn walk_while_inserting<T, F>(list: &List<T>, insert: impl Fn() -> F)
 where
-    T: Sortable + Clone + PartialEq + std::fmt::Debug,
+    T: Stored + Sortable + Clone + PartialEq + std::fmt::Debug,
     F: Future<Output = ()>,
 {
     for (_, sort) in T::sorts() {

@@ -4,6 +4,7 @@ use candor_domain::catalog::{Attribute, Department, Tone};
 use candor_domain::id::{AttributeId, DepartmentId, EmployeeId};
 use candor_domain::keyed::{KeyedMap, Metadata};
 use candor_domain::observation::{Observation, Type, Visibility};
+use candor_domain::params::Bounds;
 use candor_domain::people::{Custom, CustomFields, Employee, Role, Status};
 use candor_domain::time::{Date, Timestamp};
 use candor_port_storage::{Row, Write};
@@ -107,6 +108,11 @@ pub(super) fn external_id(world: &CaseContext, number: usize) -> Option<String> 
 /// Returns the digests of a filter by metadata; in most cases the filter is empty.
 pub(super) fn metadata_filter(world: &CaseContext) -> Vec<[u8; 16]> {
     if world.random.chance(70) { vec![] } else { metadata(world).digests() }
+}
+
+/// Returns `true` if a value lies within inclusive bounds.
+pub(super) fn is_within<T: Ord>(bounds: Bounds<T>, value: T) -> bool {
+    bounds.gte.is_none_or(|from| value >= from) && bounds.lte.is_none_or(|to| value <= to)
 }
 
 /// Returns `true` if a row matches the filters by metadata and by external id.

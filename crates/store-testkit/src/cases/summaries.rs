@@ -187,17 +187,8 @@ async fn linked_summaries(world: &CaseContext, id: ObjectiveId) -> Vec<SummaryId
     for statuses in [vec![ObjectiveStatus::Proposed], <ObjectiveStatus as StringEnum>::ALL.to_vec()] {
         let filter = candor_domain::objective::Filter {
             scopes: vec![one.value.scope],
-            owner_id: None,
             statuses,
-            in_review: false,
-            period_start: Bounds::default(),
-            period_end: Bounds::default(),
-            updated_at: Bounds::default(),
-            confidences: vec![],
-            last_check_in_at: Bounds::default(),
-            parent_id: None,
-            metadata: vec![],
-            external_id: None,
+            ..candor_domain::objective::Filter::default()
         };
         for viewer in [Viewer::Everything, Viewer::Person(one.value.owner_id)] {
             let list = rows::objectives::list(&filter, viewer, Sort::descending_by(SortBy::CreatedAt), &page);

@@ -7,7 +7,6 @@ use candor_domain::id::EmployeeId;
 use candor_domain::objective::{Filter, Scope, Status};
 use candor_domain::observation;
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_domain::params::Bounds;
 use candor_domain::people::Employee;
 use candor_domain::visibility::Viewer;
 use candor_port_storage::{ReportingLineChange, Row, StorageExt, Write};
@@ -86,20 +85,8 @@ impl Teams {
             second_page.items.into_iter().map(|item| item.employee_id).collect::<BTreeSet<_>>(),
             subject_ids
         );
-        let filter = Filter {
-            scopes: vec![Scope::Employee],
-            owner_id: None,
-            statuses: vec![Status::Proposed],
-            in_review: false,
-            period_start: Bounds::default(),
-            period_end: Bounds::default(),
-            updated_at: Bounds::default(),
-            confidences: vec![],
-            last_check_in_at: Bounds::default(),
-            parent_id: None,
-            metadata: vec![],
-            external_id: None,
-        };
+        let filter =
+            Filter { scopes: vec![Scope::Employee], statuses: vec![Status::Proposed], ..Filter::default() };
         let goals = store
             .page(*tenant, rows::objectives::list(&filter, Viewer::Person(manager), by_time, &page))
             .await

@@ -2,10 +2,9 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::EmployeeId;
-use candor_domain::objective::{self, Objective, Scope};
+use candor_domain::objective::{self, Objective};
 use candor_domain::observation::{self, Observation};
 use candor_domain::page::{PageRequest, Sort, SortBy};
-use candor_domain::params::Bounds;
 use candor_domain::people::{self, Employee, StatusFilter};
 use candor_domain::search::Filter;
 use candor_domain::summary::{self, Summary};
@@ -60,20 +59,9 @@ pub fn objectives(filter: &Filter, ids: &[[u8; 16]], viewer: Viewer) -> TypedLis
         return TypedListing::from_parts(vec![]);
     }
     let open = objective::Status::ALL.iter().copied().filter(|status| *status != objective::Status::Archived);
-    let objective_filter = objective::Filter {
-        scopes: Scope::ALL.to_vec(),
-        owner_id: filter.employee_id,
-        statuses: open.collect(),
-        in_review: false,
-        period_start: Bounds::default(),
-        period_end: Bounds::default(),
-        updated_at: Bounds::default(),
-        confidences: vec![],
-        last_check_in_at: Bounds::default(),
-        parent_id: None,
-        metadata: vec![],
-        external_id: None,
-    };
+    let open_statuses: Vec<_> = open.collect();
+    let objective_filter =
+        objective::Filter { owner_id: filter.employee_id, ..objective::Filter::of_everyone(&open_statuses) };
     let mut list = objectives::list(&objective_filter, viewer, NEWEST, &page(ids)).into_parts();
     for it in &mut list {
         it.conditions.extend(people_below(column("owner_id", Type::Id), filter.manager_id));
