@@ -3,6 +3,7 @@
 
 pub mod clock_jumps;
 pub mod delivery;
+mod due;
 pub mod erasure;
 pub mod mail;
 pub mod objective_autostart;
