@@ -1,7 +1,7 @@
 //! The use cases: load, decide, commit.
 //!
-//! The crate has four parts. [`usecases`] has a module for each resource. Its functions take the [`Services`]
-//! and the [`RequestContext`], which has the caller and the conditions of the request, and return a rendered
+//! The crate has four parts. [`usecases`] has a module for each resource. Its functions take the
+//! [`RequestContext`], which has the caller, the conditions of the request and the [`Services`], and return a rendered
 //! [`Reply`] or an [`Error`]. [`runtime`] is the background work: deliveries, mails, the sweep, the search
 //! index. Both change data by [`change`] alone: plan, commit, and again if another change was committed first.
 //! [`context`] is the infrastructure of all: authentication, limits, the vault, lists.

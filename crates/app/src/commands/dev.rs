@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use candor_domain::access::{AccessLevel, AllowedNetworks, Environment, Permissions};
@@ -101,7 +102,7 @@ fn for_a_newcomer(config: &Config) -> Config {
 
 /// Returns the organization and its key: the stored key, or a new one if no key is stored or the stored key is no
 /// longer valid.
-async fn key(config: &Config, services: &Services) -> Result<(OrganizationId, Secret), CommandError> {
+async fn key(config: &Config, services: &Arc<Services>) -> Result<(OrganizationId, Secret), CommandError> {
     let path = config.data_dir.join(KEY_FILE);
     let file_text = private_file::read(&path).map_err(CommandError::io("read", &path))?;
     let file_text: Option<KeyFile> = file_text.and_then(|text| serde_json::from_str(&text).ok());
@@ -135,7 +136,7 @@ async fn exists(services: &Services, organization: OrganizationId) -> Result<boo
         .map_err(|error| to_command_error("read the organization")(error.into()))
 }
 
-async fn first_start(services: &Services) -> Result<(OrganizationId, Secret), CommandError> {
+async fn first_start(services: &Arc<Services>) -> Result<(OrganizationId, Secret), CommandError> {
     let creation = operator::create_organization(services, ORGANIZATION).await;
     let organization = creation.map_err(to_command_error("create the organization"))?;
     let key = make_key(services, organization).await?;

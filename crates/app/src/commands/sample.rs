@@ -5,7 +5,6 @@ mod progress;
 
 use std::sync::Arc;
 
-use candor_domain::audit::Origin;
 use candor_domain::id::{Id, Kind};
 use candor_domain::json::Object;
 use candor_domain::objective::{Family, Verb};
@@ -160,15 +159,15 @@ const MESSAGES: [(usize, &str); 3] = [
 ///
 /// # Errors
 /// [`CommandError::Refused`] or [`CommandError::Defect`], with the failed operation.
-pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), CommandError> {
+pub(crate) async fn put(services: &Arc<Services>, key: &Secret) -> Result<(), CommandError> {
     let context = request_context(services, key).await?;
-    integrations::create_webhook(services, &context).await?;
-    let people = people(services, &context).await?;
-    let observation_ids = create_observations(services, &context, &people).await?;
-    let goals = create_objectives(services, &context, &people).await?;
-    progress::add_progress(services, &context, &people, &goals).await?;
-    create_summary(services, &context, &people, &observation_ids, &goals).await?;
-    create_conversation(services, &context, &people).await?;
+    integrations::create_webhook(&context).await?;
+    let people = people(&context).await?;
+    let observation_ids = create_observations(&context, &people).await?;
+    let goals = create_objectives(&context, &people).await?;
+    progress::add_progress(&context, &people, &goals).await?;
+    create_summary(&context, &people, &observation_ids, &goals).await?;
+    create_conversation(&context, &people).await?;
     let ask = json!({
         "title": "How is Ruth doing with the new customers?",
         "instructions": "One strength and one opportunity each.",
@@ -176,26 +175,21 @@ pub(crate) async fn put(services: &Services, key: &Secret) -> Result<(), Command
         "requester_id": people.get(2),
         "reviewer_ids": [people.get(8), people.get(11)],
     });
-    let assignment = body(&expect_reply(
-        assignments::create(services, &context, object(ask)).await,
-        "create a sample assignment",
-    )?)?;
+    let assignment =
+        body(&expect_reply(assignments::create(&context, object(ask)).await, "create a sample assignment")?)?;
     let response = json!({
         "reviewer_id": people.get(8),
         "observations": [{"type": "strength", "observation": "Called each of them in the first week."}],
     });
     let id = parse_id(&assignment)?;
-    expect_reply(
-        assignments::submit(services, &context, id, object(response)).await,
-        "answer a sample assignment",
-    )?;
-    integrations::create_connector(services, &context).await
+    expect_reply(assignments::submit(&context, id, object(response)).await, "answer a sample assignment")?;
+    integrations::create_connector(&context).await
 }
 
-async fn people(services: &Services, context: &RequestContext) -> Result<Vec<String>, CommandError> {
+async fn people(context: &RequestContext) -> Result<Vec<String>, CommandError> {
     let mut department_ids = Vec::new();
     for name in DEPARTMENTS {
-        let creation = departments::create(services, context, object(json!({"name": name}))).await;
+        let creation = departments::create(context, object(json!({"name": name}))).await;
         department_ids.push(id(&expect_reply(creation, "create a sample department")?)?);
     }
     let mut people: Vec<String> = Vec::new();
@@ -209,7 +203,7 @@ async fn people(services: &Services, context: &RequestContext) -> Result<Vec<Str
             "manager_id": manager.and_then(|at| people.get(at)),
             "department_id": department_ids.get(department),
         });
-        let creation = employees::create(services, context, object(body)).await;
+        let creation = employees::create(context, object(body)).await;
         people.push(id(&expect_reply(creation, "create a sample employee")?)?);
     }
     Ok(people)
@@ -217,11 +211,10 @@ async fn people(services: &Services, context: &RequestContext) -> Result<Vec<Str
 
 /// Creates the observations and returns their ids, each with the index of its subject.
 async fn create_observations(
-    services: &Services,
     context: &RequestContext,
     people: &[String],
 ) -> Result<Vec<(usize, String)>, CommandError> {
-    let attributes = attribute_ids(services, context).await?;
+    let attributes = attribute_ids(context).await?;
     let mut observation_ids = Vec::new();
     for (at, (person, author, kind, text, impact, action, tags)) in OBSERVATIONS.into_iter().enumerate() {
         let tags: Vec<&String> = attributes.iter().cycle().skip(at * 2).take(tags.min(attributes.len())).collect();
@@ -234,7 +227,7 @@ async fn create_observations(
             "recommended_action": action,
             "attribute_ids": tags,
         });
-        let creation = observations::create(services, context, object(body)).await;
+        let creation = observations::create(context, object(body)).await;
         observation_ids.push((person, id(&expect_reply(creation, "create a sample observation")?)?));
     }
     Ok(observation_ids)
@@ -242,11 +235,10 @@ async fn create_observations(
 
 /// Creates the objectives for the current year and returns them with the indexes of their owners.
 async fn create_objectives(
-    services: &Services,
     context: &RequestContext,
     people: &[String],
 ) -> Result<Vec<(usize, String)>, CommandError> {
-    let today = services.clock.now().date().to_string();
+    let today = context.services.clock.now().date().to_string();
     let this_year: i32 = today.get(..4).and_then(|year| year.parse().ok()).unwrap_or(2026);
     let mut set = Vec::new();
     for (owner, title, scope, verbs) in GOALS {
@@ -261,17 +253,17 @@ async fn create_objectives(
             body["scope"] = scope.into();
         }
         let family = if scope.is_some() { Family::Managers } else { Family::Employees };
-        let creation = objectives::create(services, context, family, object(body)).await;
+        let creation = objectives::create(context, family, object(body)).await;
         let objective = body_of(creation, "create a sample objective")?;
         for verb in verbs {
             let id = parse_id(&objective)?;
             if *verb == Verb::Miss {
                 let start_body = object(json!({"status": "in_progress"}));
-                let start_result = objectives::update(services, context, family, id, start_body).await;
+                let start_result = objectives::update(context, family, id, start_body).await;
                 expect_reply(start_result, "start a sample objective")?;
             }
             expect_reply(
-                objectives::act(services, context, family, id, *verb, Object::new()).await,
+                objectives::act(context, family, id, *verb, Object::new()).await,
                 "review a sample objective",
             )?;
         }
@@ -281,7 +273,6 @@ async fn create_objectives(
 }
 
 async fn create_summary(
-    services: &Services,
     context: &RequestContext,
     people: &[String],
     seen: &[(usize, String)],
@@ -299,32 +290,24 @@ async fn create_summary(
             "included_observation_ids": ids_about(seen, person),
             "included_objective_ids": ids_about(goals, person),
         });
-        let summary =
-            body_of(summaries::create(services, context, object(body)).await, "create a sample summary")?;
+        let summary = body_of(summaries::create(context, object(body)).await, "create a sample summary")?;
         for (action, action_body) in actions {
             let action_body = serde_json::from_str(action_body).map_err(|error| defect(&error.to_string()))?;
-            let action_result =
-                summaries::act(services, context, parse_id(&summary)?, *action, object(action_body)).await;
+            let action_result = summaries::act(context, parse_id(&summary)?, *action, object(action_body)).await;
             expect_reply(action_result, "review a sample summary")?;
         }
     }
     Ok(())
 }
 
-async fn create_conversation(
-    services: &Services,
-    context: &RequestContext,
-    people: &[String],
-) -> Result<(), CommandError> {
+async fn create_conversation(context: &RequestContext, people: &[String]) -> Result<(), CommandError> {
     let conversation_body = json!({"title": "One to one", "participant_ids": [people.get(1), people.get(3)]});
-    let conversation = body_of(
-        conversations::create(services, context, object(conversation_body)).await,
-        "create a sample conversation",
-    )?;
+    let conversation =
+        body_of(conversations::create(context, object(conversation_body)).await, "create a sample conversation")?;
     for (author, text) in MESSAGES {
         let message = json!({"author_id": people.get(author), "body": text});
         expect_reply(
-            conversations::add(services, context, parse_id(&conversation)?, object(message)).await,
+            conversations::add(context, parse_id(&conversation)?, object(message)).await,
             "write a sample message",
         )?;
     }
@@ -347,26 +330,16 @@ fn text_id(made: &Value) -> Result<String, CommandError> {
     made["id"].as_str().map(str::to_owned).ok_or_else(|| defect("an answer has no id"))
 }
 
-async fn request_context(services: &Services, key: &Secret) -> Result<RequestContext, CommandError> {
+async fn request_context(services: &Arc<Services>, key: &Secret) -> Result<RequestContext, CommandError> {
     let caller = services.auth.authenticate(key.reveal()).await;
     let caller = caller.map_err(|error| to_command_error("read the new key")(error.into()))?;
     let caller = caller.ok_or_else(|| defect("the service does not accept the key that it has just created"))?;
     let request = services.id(services.clock.now());
-    Ok(RequestContext {
-        caller: Arc::clone(&caller),
-        admission: None,
-        request,
-        origin: Origin::default(),
-        idempotency: None,
-        precondition: None,
-        unexpected_fields: None,
-        admin_context: None,
-        dry_run: false,
-    })
+    Ok(RequestContext::new(Arc::clone(services), caller, request))
 }
 
-async fn attribute_ids(services: &Services, context: &RequestContext) -> Result<Vec<String>, CommandError> {
-    let list_result = attributes::list(services, context, Params::new(Vec::new())).await;
+async fn attribute_ids(context: &RequestContext) -> Result<Vec<String>, CommandError> {
+    let list_result = attributes::list(context, Params::new(Vec::new())).await;
     let attribute_page = body(&list_result.map_err(to_command_error("list the attributes"))?)?;
     let items = attribute_page["data"].as_array().into_iter().flatten();
     Ok(items.filter_map(|item| item["id"].as_str().map(str::to_owned)).collect())

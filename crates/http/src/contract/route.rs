@@ -10,7 +10,6 @@ mod query;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use candor_domain::access::{Access, QuotaClass};
@@ -97,7 +96,7 @@ pub(crate) type Work<'a> = Pin<Box<dyn Future<Output = Result<Reply, Error>> + S
 pub(crate) type LineWork<'a> = Pin<Box<dyn Future<Output = Result<Option<LineStream>, Error>> + 'a>>;
 
 /// Handler of requests with an API key.
-pub(crate) type KeyedHandler = for<'a> fn(&'a Services, AuthenticatedRequest<'a>) -> Work<'a>;
+pub(crate) type KeyedHandler = for<'a> fn(AuthenticatedRequest<'a>) -> Work<'a>;
 
 /// Handler of a route.
 #[derive(Clone, Copy)]
@@ -108,7 +107,7 @@ pub(crate) enum Handler {
     Open(for<'a> fn(&'a Services, AnonymousRequest) -> Work<'a>),
     /// Requires an API key, and sends lines of JSON as it reads them from the store. The last argument is `true`
     /// for `HEAD`.
-    Lines(for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> LineWork<'a>),
+    Lines(for<'a> fn(AuthenticatedRequest<'a>, bool) -> LineWork<'a>),
     /// Serves the OpenAPI document without an API key. A variant of its own, because the answer is a prepared
     /// asset, not a [`Reply`].
     Document,
@@ -224,7 +223,7 @@ impl Route {
     pub(crate) const fn lines(
         path: &'static str,
         access: Access,
-        handler: for<'a> fn(&'a Arc<Services>, AuthenticatedRequest<'a>, bool) -> LineWork<'a>,
+        handler: for<'a> fn(AuthenticatedRequest<'a>, bool) -> LineWork<'a>,
     ) -> Self {
         Self::new(Method::Get, path, access, Handler::Lines(handler))
     }

@@ -11,7 +11,6 @@ use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use bytes::Bytes;
 use candor_domain::access::Caller;
-use candor_domain::audit::Origin;
 use candor_domain::json::Object;
 use candor_domain::params::Params;
 use candor_people_csv as csv;
@@ -181,11 +180,11 @@ impl Api {
                 let (asked, _counted) =
                     self.read_request(exchange, route, captures, (caller, start), payload).await?;
                 // Rights may be lost while the client sends its body, or while the request waits for its turn.
-                self.services.confirm_caller(&asked.context).await?;
+                asked.context.confirm_caller().await?;
                 if asked.is_large {
                     self.run_large_body(route, handler, asked).await??
                 } else {
-                    handler(&self.services, asked).instrument(use_case(route.operation)).await?
+                    handler(asked).instrument(use_case(route.operation)).await?
                 }
             }
             Handler::Lines(handler) => {
@@ -193,10 +192,10 @@ impl Api {
                 let caller = self.admit(exchange, route.quota, &route.access).await?;
                 let (mut asked, _counted) =
                     self.read_request(exchange, route, captures, (caller, start), payload).await?;
-                self.services.confirm_caller(&asked.context).await?;
+                asked.context.confirm_caller().await?;
                 asked.context.origin = exchange.origin();
                 let is_head = *exchange.request.method() == Method::HEAD;
-                let lines = handler(&self.services, asked, is_head).instrument(use_case(route.operation)).await?;
+                let lines = handler(asked, is_head).instrument(use_case(route.operation)).await?;
                 return Ok(Response::with_lines(lines));
             }
             Handler::Open(handler) => {
@@ -218,12 +217,12 @@ impl Api {
         asked: AuthenticatedRequest<'_>,
     ) -> Result<Result<Reply, candor_service::Error>, ErrorResponse> {
         let AuthenticatedRequest { context, captures, params, body, csv, is_large } = asked;
-        let (services, operation, tenant) = (Arc::clone(&self.services), route.operation, context.caller.tenant);
+        let (operation, tenant) = (route.operation, context.caller.tenant);
         let identifiers = captures.to_texts();
         let reply = async move {
             let captures = Captures::from_texts(&identifiers);
             let authenticated_request = AuthenticatedRequest { context, captures, params, body, csv, is_large };
-            handler(&services, authenticated_request).instrument(use_case(operation)).await
+            handler(authenticated_request).instrument(use_case(operation)).await
         };
         large_body::run(&self.services.large_bodies, Some(tenant), reply).await
     }
@@ -263,14 +262,9 @@ impl Api {
         let dry_run = dry_run::read(route, &params)?;
         let context = RequestContext {
             admission: admission(exchange, begun, &route.access, &caller),
-            caller,
-            request: exchange.id,
-            origin: Origin::default(),
-            idempotency: None,
-            precondition: None,
-            unexpected_fields: None,
             admin_context: route.access.admin_context(),
             dry_run,
+            ..RequestContext::new(Arc::clone(&self.services), caller, exchange.id)
         };
         if route.method == crate::contract::route::Method::Get {
             let (body, csv) = (Object::new(), Bytes::new());

@@ -2,15 +2,12 @@
 
 pub(crate) mod report;
 
-use std::sync::Arc;
-
 use candor_domain::access::{Access, Permission, QuotaClass};
 use candor_domain::event::EventData;
 use candor_domain::id::{EmployeeKind, Kind};
 use candor_domain::people::personal_data::{DataSourceType, PersonalDataLine, PersonalDataType};
 use candor_domain::people::{self, Employee, MAX_DIRECT_REPORTS, Rehire, Role, Status, StatusFilter};
 use candor_people_csv as csv;
-use candor_service::Services;
 use candor_service::usecases::employees;
 use candor_service::usecases::line_stream::LineStream;
 use serde_json::{Value, json};
@@ -116,22 +113,18 @@ handlers! {
     rehire => employees::rehire(id, body);
 }
 
-fn upload<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    Box::pin(employees::csv::upsert(services, request.context, request.params, request.csv))
+fn upload(request: AuthenticatedRequest<'_>) -> Work<'_> {
+    Box::pin(employees::csv::upsert(request.context, request.params, request.csv))
 }
 
-fn personal_data<'a>(
-    services: &'a Arc<Services>,
-    request: AuthenticatedRequest<'a>,
-    is_head: bool,
-) -> LineWork<'a> {
+fn personal_data(request: AuthenticatedRequest<'_>, is_head: bool) -> LineWork<'_> {
     Box::pin(async move {
         let (context, person) = (&request.context, request.id()?);
         if is_head {
-            employees::check_personal_data(services, context, person).await?;
+            employees::check_personal_data(context, person).await?;
             return Ok(None);
         }
-        let data = employees::begin_personal_data(services, context, person).await?;
+        let data = employees::begin_personal_data(context, person).await?;
         Ok(Some(LineStream::PersonalData(Box::new(data))))
     })
 }

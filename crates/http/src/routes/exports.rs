@@ -1,12 +1,9 @@
 //! Exports of whole data sets (decision H1).
 
-use std::sync::Arc;
-
 use candor_domain::access::{Access, Permission, QuotaClass, Tenant};
 use candor_domain::export::{ExportLine, ExportRequest, ExportRow, ExportedResource};
 use candor_domain::id::OrganizationId;
 use candor_domain::time::Timestamp;
-use candor_service::Services;
 use candor_service::usecases::exports;
 use candor_service::usecases::line_stream::LineStream;
 
@@ -46,13 +43,13 @@ const EXPORT_LINE: Schema = Schema::new("ExportLine", response_of::<ExportLine>)
     "Lines of JSON. The schema describes one line. Ignore lines of other types, which later versions may have.",
 );
 
-fn begin<'a>(services: &'a Arc<Services>, request: AuthenticatedRequest<'a>, is_head: bool) -> LineWork<'a> {
+fn begin(request: AuthenticatedRequest<'_>, is_head: bool) -> LineWork<'_> {
     Box::pin(async move {
         if is_head {
-            exports::check(services, &request.context, request.params)?;
+            exports::check(&request.context, request.params)?;
             return Ok(None);
         }
-        exports::begin(services, &request.context, request.params)
+        exports::begin(&request.context, request.params)
             .await
             .map(|export| Some(LineStream::Export(Box::new(export))))
     })

@@ -10,7 +10,7 @@ use candor_scim::{
     service_provider_config,
 };
 use candor_service::usecases::scim::{self, ScimContext};
-use candor_service::{Error, Reply, RequestContext, Services};
+use candor_service::{Error, Reply, RequestContext};
 use serde_json::{Value, json};
 
 use crate::contract::request::{AuthenticatedRequest, Captures};
@@ -145,14 +145,10 @@ pub(crate) fn no_such_path(base: &str) -> ErrorResponse {
 }
 
 /// Returns the context of a request about users, and the attributes of the response.
-fn begin(
-    services: &Services,
-    context: RequestContext,
-    params: &Params,
-) -> Result<(ScimContext, Projection), Error> {
+fn begin(context: RequestContext, params: &Params) -> Result<(ScimContext, Projection), Error> {
     let parameter = |name| params.value_ignoring_case(name);
     let projection = Projection::parse(parameter("attributes"), parameter("excludedAttributes"))?;
-    Ok((ScimContext::new(services, context, etag::tag)?, projection))
+    Ok((ScimContext::new(context, etag::tag)?, projection))
 }
 
 /// Parses the id of a user. A malformed id is answered like an unknown one (decision A4).
@@ -160,45 +156,45 @@ fn user_id(captures: Captures<'_>) -> Result<EmployeeId, ScimError> {
     captures.first().parse().map_err(|_| ScimError::not_found())
 }
 
-fn list_users<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+fn list_users(request: AuthenticatedRequest<'_>) -> Work<'_> {
     Box::pin(async move {
         let list = UserListRequest::parse(|name| request.params.value_ignoring_case(name))?;
-        scim::list(services, &ScimContext::new(services, request.context, etag::tag)?, &list).await
+        scim::list(&ScimContext::new(request.context, etag::tag)?, &list).await
     })
 }
 
-fn create<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+fn create(request: AuthenticatedRequest<'_>) -> Work<'_> {
     Box::pin(async move {
-        let (context, projection) = begin(services, request.context, &request.params)?;
-        scim::create(services, &context, request.body, &projection).await
+        let (context, projection) = begin(request.context, &request.params)?;
+        scim::create(&context, request.body, &projection).await
     })
 }
 
-fn get<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+fn get(request: AuthenticatedRequest<'_>) -> Work<'_> {
     Box::pin(async move {
-        let (context, projection) = begin(services, request.context, &request.params)?;
-        scim::get(services, &context, user_id(request.captures)?, &projection).await
+        let (context, projection) = begin(request.context, &request.params)?;
+        scim::get(&context, user_id(request.captures)?, &projection).await
     })
 }
 
-fn replace<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+fn replace(request: AuthenticatedRequest<'_>) -> Work<'_> {
     Box::pin(async move {
-        let (context, projection) = begin(services, request.context, &request.params)?;
-        scim::replace(services, &context, user_id(request.captures)?, request.body, &projection).await
+        let (context, projection) = begin(request.context, &request.params)?;
+        scim::replace(&context, user_id(request.captures)?, request.body, &projection).await
     })
 }
 
-fn patch_user<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+fn patch_user(request: AuthenticatedRequest<'_>) -> Work<'_> {
     Box::pin(async move {
-        let (context, projection) = begin(services, request.context, &request.params)?;
-        scim::patch(services, &context, user_id(request.captures)?, &request.body, &projection).await
+        let (context, projection) = begin(request.context, &request.params)?;
+        scim::patch(&context, user_id(request.captures)?, &request.body, &projection).await
     })
 }
 
-fn remove<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
+fn remove(request: AuthenticatedRequest<'_>) -> Work<'_> {
     Box::pin(async move {
-        let (context, _) = begin(services, request.context, &request.params)?;
-        scim::remove(services, &context, user_id(request.captures)?).await
+        let (context, _) = begin(request.context, &request.params)?;
+        scim::remove(&context, user_id(request.captures)?).await
     })
 }
 
@@ -214,27 +210,31 @@ fn find_document(documents: Vec<Value>, captures: Captures<'_>) -> Option<Value>
     documents.into_iter().find(|document| document["id"] == id)
 }
 
-fn get_config<'a>(services: &'a Services, _: AuthenticatedRequest<'a>) -> Work<'a> {
-    document(Some(service_provider_config(&services.settings.scim_url())))
+fn scim_url(request: &AuthenticatedRequest<'_>) -> String {
+    request.context.services.settings.scim_url()
 }
 
-fn list_resource_types<'a>(services: &'a Services, _: AuthenticatedRequest<'a>) -> Work<'a> {
-    document(Some(list(resource_types(&services.settings.scim_url()))))
+fn get_config(request: AuthenticatedRequest<'_>) -> Work<'_> {
+    document(Some(service_provider_config(&scim_url(&request))))
 }
 
-fn get_resource_type<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    document(find_document(resource_types(&services.settings.scim_url()), request.captures))
+fn list_resource_types(request: AuthenticatedRequest<'_>) -> Work<'_> {
+    document(Some(list(resource_types(&scim_url(&request)))))
 }
 
-fn list_schemas<'a>(services: &'a Services, _: AuthenticatedRequest<'a>) -> Work<'a> {
-    document(Some(list(schemas(&services.settings.scim_url()))))
+fn get_resource_type(request: AuthenticatedRequest<'_>) -> Work<'_> {
+    document(find_document(resource_types(&scim_url(&request)), request.captures))
 }
 
-fn get_schema<'a>(services: &'a Services, request: AuthenticatedRequest<'a>) -> Work<'a> {
-    document(find_document(schemas(&services.settings.scim_url()), request.captures))
+fn list_schemas(request: AuthenticatedRequest<'_>) -> Work<'_> {
+    document(Some(list(schemas(&scim_url(&request)))))
 }
 
-fn list_groups<'a>(_: &'a Services, _: AuthenticatedRequest<'a>) -> Work<'a> {
+fn get_schema(request: AuthenticatedRequest<'_>) -> Work<'_> {
+    document(find_document(schemas(&scim_url(&request)), request.captures))
+}
+
+fn list_groups(_: AuthenticatedRequest<'_>) -> Work<'_> {
     document(Some(list(vec![])))
 }
 

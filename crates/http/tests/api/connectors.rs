@@ -1,5 +1,7 @@
 //! Connectors of identity providers: settings, brake, issues, requests, and keys.
 
+use std::sync::Arc;
+
 use candor_domain::access::{Environment, Tenant};
 use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::id::{ConnectorId, OrganizationId};
@@ -134,17 +136,8 @@ async fn key_of_a_connector_is_for_scim_and_me() {
 /// Returns the context of a SCIM request with this key.
 async fn context_of(world: &TestApi, key: &Value) -> RequestContext {
     let caller = world.services.auth.authenticate(key["key"].as_str().unwrap()).await.unwrap().unwrap();
-    RequestContext {
-        caller,
-        admission: None,
-        request: world.services.id(world.services.clock.now()),
-        origin: Origin::default(),
-        idempotency: None,
-        precondition: None,
-        unexpected_fields: None,
-        admin_context: None,
-        dry_run: false,
-    }
+    let request = world.services.id(world.services.clock.now());
+    RequestContext::new(Arc::clone(&world.services), caller, request)
 }
 
 /// Reports a refused request of an identity provider and lets its brake pause the connector. Returns the types of the
@@ -154,10 +147,10 @@ pub(crate) async fn refuse_and_pause(world: &TestApi) -> Vec<String> {
     let brake = json!({"brake": {"percent": 0, "at_least": 1}});
     assert_eq!(world.patch(&format!("/v1/connectors/{id}"), brake).await.status, 200);
     let context = context_of(world, &key_body(world, &id, "live").await).await;
-    let connector = provider::connector(&world.services, &context).await.unwrap().value;
-    provider::report_refusal(&world.services, &context, &connector, draft(IssueKind::LastAdmin)).await.unwrap();
+    let connector = provider::connector(&context).await.unwrap().value;
+    provider::report_refusal(&context, &connector, draft(IssueKind::LastAdmin)).await.unwrap();
     let now = world.services.clock.now();
-    let verdict = provider::count_deactivation(&world.services, &context, &connector, None, now).await.unwrap();
+    let verdict = provider::count_deactivation(&context, &connector, None, now).await.unwrap();
     assert!(verdict.is_none());
     let filter = "filter[event]=connector.paused&filter[event]=connector.sync_failed";
     let events = world.get(&format!("/v1/events?limit=100&{filter}")).await.json();
@@ -332,9 +325,9 @@ async fn refusal_is_one_issue_with_one_notice() {
         world.made("/v1/employees", admin).await;
         let id = provider(world).await;
         let context = context_of(world, &key_body(world, &id, "live").await).await;
-        let connector = provider::connector(&world.services, &context).await.unwrap().value;
+        let connector = provider::connector(&context).await.unwrap().value;
         for kind in [IssueKind::ManagedElsewhere, IssueKind::ManagedElsewhere, IssueKind::IdentityConflict] {
-            provider::report_refusal(&world.services, &context, &connector, draft(kind)).await.unwrap();
+            provider::report_refusal(&context, &connector, draft(kind)).await.unwrap();
             world.clock.advance_millis(1);
         }
         let issues = world.get(&format!("/v1/connectors/{id}/sync-issues?sort=occurred_at")).await.json();
@@ -366,14 +359,12 @@ async fn brake_pauses_the_live_connector_only() {
         for (environment, status) in [(Environment::Test, "active"), (Environment::Live, "paused")] {
             let word = if environment == Environment::Test { "test" } else { "live" };
             let context = context_of(world, &key_body(world, &id, word).await).await;
-            let connector = provider::connector(&world.services, &context).await.unwrap().value;
+            let connector = provider::connector(&context).await.unwrap().value;
             let now = world.services.clock.now();
-            let verdict =
-                provider::count_deactivation(&world.services, &context, &connector, None, now).await.unwrap();
+            let verdict = provider::count_deactivation(&context, &connector, None, now).await.unwrap();
             assert!(verdict.is_none(), "{word}");
             assert_eq!(world.get(&path).await.json()["status"], status, "{} {word}", shared.name);
-            let test_connector =
-                provider::copy_for_test_data(&world.services, &context, &connector).await.unwrap();
+            let test_connector = provider::copy_for_test_data(&context, &connector).await.unwrap();
             assert_eq!(test_connector.is_some(), environment == Environment::Test);
         }
         let events = world.get("/v1/events?filter[event]=connector.paused").await.json();

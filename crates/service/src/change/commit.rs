@@ -86,25 +86,25 @@ impl SavedPiece {
     }
 }
 
-impl Services {
+impl RequestContext {
     /// Commits a piece of a request, if the caller still has the rights with which the request began.
     ///
     /// # Errors
-    /// Errors of the store, of [`Services::confirm_caller`] and of [`Services::find_replay`].
-    pub(crate) async fn save_piece(
-        &self,
-        context: &RequestContext,
-        change: ChangeSet,
-    ) -> Result<SavedPiece, Error> {
-        self.confirm_caller(context).await?;
-        Ok(match self.commit(context.caller.tenant, change).await? {
+    /// Errors of the store, of [`RequestContext::confirm_caller`] and of [`Services::find_replay`].
+    pub(crate) async fn save_piece(&self, change: ChangeSet) -> Result<SavedPiece, Error> {
+        self.confirm_caller().await?;
+        Ok(match self.services.commit(self.caller.tenant, change).await? {
             Committed::Saved(()) => SavedPiece::Saved,
             Committed::Overtaken(_) => SavedPiece::Overtaken,
-            Committed::Replayed => SavedPiece::Replayed(self.replay_or(context, Err(Error::Contended)).await?),
+            Committed::Replayed => {
+                SavedPiece::Replayed(self.services.replay_or(self, Err(Error::Contended)).await?)
+            }
             Committed::TooWide => SavedPiece::TooWide,
         })
     }
+}
 
+impl Services {
     /// Commits a change set. Returns `false` if another change was committed first, or the idempotency key has a
     /// replay: the caller then plans the change again.
     pub(super) async fn commit_unless_overtaken(&self, tenant: Tenant, change: ChangeSet) -> Result<bool, Error> {

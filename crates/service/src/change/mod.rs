@@ -1,6 +1,6 @@
 //! The one way to change stored data: plan, commit, and plan again if another change was committed first.
 //!
-//! [`Services::change`] is the way of requests; `create`, `update` and `act` make its plans for one resource.
+//! [`RequestContext::change`] is the way of requests; `create`, `update` and `act` make its plans for one resource.
 //! `retry` is the way of background work and of requests without an API key. Work in many commits saves each piece by
 //! `save_piece`. A `Batch` collects several decisions in one commit. Nothing else commits, and `commit` alone says what
 //! the error of a commit means.
@@ -40,7 +40,7 @@ pub(crate) enum Attempt<T> {
     Overtaken,
 }
 
-impl Services {
+impl RequestContext {
     /// Runs a use case that changes data: plans, commits, and plans again if another change was committed first.
     /// A dry run checks its plan instead of committing it.
     ///
@@ -49,18 +49,18 @@ impl Services {
     ///
     /// # Errors
     /// Errors of the plan; [`Error::KeyReused`], [`Error::PreconditionFailed`], [`Error::Contended`].
-    pub async fn change<F, Fut>(&self, context: &RequestContext, plan: F) -> Result<Reply, Error>
+    pub async fn change<F, Fut>(&self, plan: F) -> Result<Reply, Error>
     where
         F: Fn(Timestamp) -> Fut,
         Fut: Future<Output = Result<ChangePlan, Error>>,
     {
         for _ in 0..ATTEMPTS {
-            let now = self.clock.now();
+            let now = self.services.clock.now();
             let change_plan = plan(now).await;
-            let reply = if context.dry_run {
-                self.preview(context.caller.tenant, change_plan?).await?
+            let reply = if self.dry_run {
+                self.services.preview(self.caller.tenant, change_plan?).await?
             } else {
-                self.commit_or_replay(context, change_plan, now).await?
+                self.commit_or_replay(change_plan, now).await?
             };
             if let Some(reply) = reply {
                 return Ok(reply);
@@ -73,19 +73,22 @@ impl Services {
     /// Returns `None` if another change was committed first. Not generic, so that it is compiled once.
     async fn commit_or_replay(
         &self,
-        context: &RequestContext,
         planned: Result<ChangePlan, Error>,
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let (mut change, reply) = match planned {
-            Ok(ChangePlan::Unchanged(reply)) => return self.store_replay(context, reply, at).await.map(Some),
+            Ok(ChangePlan::Unchanged(reply)) => {
+                return self.services.store_replay(self, reply, at).await.map(Some);
+            }
             Ok(ChangePlan::Commit(change, reply)) => (change, reply),
-            Err(error) => return self.replay_or(context, Err(error)).await.map(Some),
+            Err(error) => return self.services.replay_or(self, Err(error)).await.map(Some),
         };
-        change.replay = self.seal_replay(context, &reply, at)?;
-        self.save_piece(context, *change).await?.reply(reply)
+        change.replay = self.services.seal_replay(self, &reply, at)?;
+        self.save_piece(*change).await?.reply(reply)
     }
+}
 
+impl Services {
     /// Runs a change of the service itself, or of a request without an API key: plans, commits, and plans again
     /// if another change was committed first.
     ///

@@ -85,13 +85,12 @@ impl<T> PendingChange<T> {
     /// [`Error::Bug`] if the other resource cannot be rendered.
     pub(crate) fn with_resource<U: Resource + Stored>(
         mut self,
-        services: &Services,
         context: &RequestContext,
         other: Decision<U>,
         at: Timestamp,
     ) -> Result<Self, Error> {
         let json = render(&other.state)?;
-        let (mut change, state) = services.change_set(context, other, &json, at)?;
+        let (mut change, state) = context.change_set(other, &json, at)?;
         change.writes.push(Write::put(&Row::new(state)));
         self.others.push(change);
         Ok(self)
@@ -124,16 +123,12 @@ impl PendingChange<Employee> {
     }
 }
 
-impl Services {
+impl RequestContext {
     /// Creates a resource.
     ///
     /// # Errors
-    /// Errors of the closure and of [`Services::change`].
-    pub(crate) async fn create<T, F>(
-        &self,
-        context: &RequestContext,
-        decide: impl Fn(Timestamp) -> F,
-    ) -> Result<Reply, Error>
+    /// Errors of the closure and of [`RequestContext::change`].
+    pub(crate) async fn create<T, F>(&self, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
     where
         T: Resource + Stored,
         F: Future<Output = Result<PendingChange<T>, Error>>,
@@ -141,22 +136,18 @@ impl Services {
         let plan = async |at: Timestamp| {
             let pending = decide(at).await?;
             let id = pending.decision.state.id().to_string();
-            let (change, body) = self.build_change_set(context, pending, None, at).await?;
+            let (change, body) = self.build_change_set(pending, None, at).await?;
             Ok(ChangePlan::Commit(change, body.reply(|bytes| Reply::created(id, bytes, Some(Version::FIRST)))))
         };
-        self.change(context, plan).await
+        self.change(plan).await
     }
 
     /// Updates a resource, or leaves it unchanged if the closure returns no decision. The closure also returns
     /// the stored resource.
     ///
     /// # Errors
-    /// Errors of the closure and of [`Services::change`].
-    pub(crate) async fn update<T, F>(
-        &self,
-        context: &RequestContext,
-        decide: impl Fn(Timestamp) -> F,
-    ) -> Result<Reply, Error>
+    /// Errors of the closure and of [`RequestContext::change`].
+    pub(crate) async fn update<T, F>(&self, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
     where
         T: Resource + Stored,
         F: Future<Output = Result<(Versioned<T>, Option<PendingChange<T>>), Error>>,
@@ -164,52 +155,111 @@ impl Services {
         let plan = async |at: Timestamp| {
             let (stored, pending) = decide(at).await?;
             let Some(pending) = pending else {
-                return Ok(ChangePlan::Unchanged(visible::reply(self, context, &stored).await?));
+                return Ok(ChangePlan::Unchanged(visible::reply(self, &stored).await?));
             };
-            let (change, body) = self.build_change_set(context, pending, Some(&stored), at).await?;
+            let (change, body) = self.build_change_set(pending, Some(&stored), at).await?;
             Ok(ChangePlan::Commit(
                 change,
                 body.reply(|bytes| Reply::ok(bytes, Some(stored.shown_version().next()))),
             ))
         };
-        self.change(context, plan).await
+        self.change(plan).await
     }
 
     /// Runs an action that always changes the resource, such as archiving.
     ///
     /// # Errors
-    /// Errors of the closure and of [`Services::change`].
-    pub(crate) async fn act<T, F>(
-        &self,
-        context: &RequestContext,
-        decide: impl Fn(Timestamp) -> F,
-    ) -> Result<Reply, Error>
+    /// Errors of the closure and of [`RequestContext::change`].
+    pub(crate) async fn act<T, F>(&self, decide: impl Fn(Timestamp) -> F) -> Result<Reply, Error>
     where
         T: Resource + Stored,
         F: Future<Output = Result<(Versioned<T>, PendingChange<T>), Error>>,
     {
-        self.update(context, |at| decide(at).map_ok(|(stored, planned)| (stored, Some(planned)))).await
+        self.update(|at| decide(at).map_ok(|(stored, planned)| (stored, Some(planned)))).await
     }
 
     /// Runs an action that depends only on the state of the resource, such as archiving.
     ///
     /// # Errors
-    /// Not found, errors of [`RequestContext::validate_action`], of the decision and of [`Services::change`].
+    /// Not found, errors of [`RequestContext::validate_action`], of the decision and of [`RequestContext::change`].
     pub(crate) async fn act_on<T: Resource + Stored>(
         &self,
-        context: &RequestContext,
         id: Id<<T as Stored>::Kind>,
         decide: impl Fn(&T, Timestamp) -> Result<Decision<T>, DomainError>,
     ) -> Result<Reply, Error> {
         let decide = async |at: Timestamp| {
-            let resource = self.find_stored::<T>(context, id).await?;
-            context.validate_action(resource.shown_version())?;
+            let resource = self.find_stored::<T>(id).await?;
+            self.validate_action(resource.shown_version())?;
             let decision = decide(&resource.value, at)?;
             Ok((resource, PendingChange::new(decision)))
         };
-        self.act(context, decide).await
+        self.act(decide).await
     }
 
+    /// Loads a resource of the caller's tenant.
+    ///
+    /// # Errors
+    /// Not found; errors of the store.
+    pub(crate) async fn find_stored<T: Stored>(&self, id: Id<T::Kind>) -> Result<Versioned<T>, Error> {
+        or_not_found(self.services.store.row(self.caller.tenant, id).await?)
+    }
+
+    /// Builds the change set of one decision and its response body.
+    async fn build_change_set<T: Resource + Stored>(
+        &self,
+        pending: PendingChange<T>,
+        before: Option<&Versioned<T>>,
+        at: Timestamp,
+    ) -> Result<(Box<ChangeSet>, ResponseBody), Error> {
+        let PendingChange {
+            decision,
+            requires,
+            writes,
+            events,
+            reporting,
+            body,
+            made_members,
+            made_ids,
+            others,
+            fresh,
+        } = pending;
+        let notices =
+            notices::build_notifications(&self.services, self.caller.tenant, &decision.notices, at).await?;
+        let json = render(&decision.state)?;
+        // Events carry all fields; the response only those that the caller may see.
+        let visible_state = visible::narrow_resource(self, &decision.state, &fresh).await?;
+        let (mut change, state) = self.change_set(decision, &json, at)?;
+        if let Some(state_before) = before.filter(|_| self.dry_run) {
+            // The caller sees the audit entry of a dry run, which must not show hidden fields. It is not stored.
+            let visible_before = visible::as_shown(self, state_before).await?;
+            let state_after = visible_state.as_ref().map_or(&state, |visible_state| &visible_state.value);
+            let side_before = Side { whole: &state_before.value, shown: &visible_before.value };
+            audit::narrow(&mut change.audit.changes, side_before, Side { whole: &state, shown: state_after });
+        }
+        let (bytes, etag_extra) = match visible_state {
+            None => (json, state.shown_mark()),
+            Some(NarrowedResource { value, mark }) => (render(&value)?, mark),
+        };
+        let row = Row { value: state, seen: before.map(|before| before.version) };
+        change.writes.push(match reporting {
+            None => Write::put(&row),
+            Some((manager, lines)) => Write::put_reporting(&row, manager, lines),
+        });
+        change.writes.extend(writes);
+        change.events.extend(events);
+        for it in others.into_iter().rev() {
+            change.writes.extend(it.writes);
+            change.events.splice(..0, it.events);
+            change.more_audit.insert(0, it.audit);
+        }
+        change.requires = requires;
+        change.notices = notices;
+        let bytes = body.unwrap_or(bytes);
+        Ok((Box::new(change), ResponseBody { bytes, etag_extra, made_members, made_ids }))
+    }
+}
+
+impl Services {
     /// Commits a decision that the service itself makes about one resource, with these events and the notifications
     /// of the decision. Returns `false` if another change was committed first.
     ///
@@ -247,72 +297,6 @@ impl Services {
             writes: vec![Write::put(&Row::at_version(decision.state, seen))],
             ..ChangeSet::new(self.entry_of_system(name, decision.audit, at))
         })
-    }
-
-    /// Loads a resource of the caller's tenant.
-    ///
-    /// # Errors
-    /// Not found; errors of the store.
-    pub(crate) async fn find_stored<T: Stored>(
-        &self,
-        context: &RequestContext,
-        id: Id<T::Kind>,
-    ) -> Result<Versioned<T>, Error> {
-        or_not_found(self.store.row(context.caller.tenant, id).await?)
-    }
-
-    /// Builds the change set of one decision and its response body.
-    async fn build_change_set<T: Resource + Stored>(
-        &self,
-        context: &RequestContext,
-        pending: PendingChange<T>,
-        before: Option<&Versioned<T>>,
-        at: Timestamp,
-    ) -> Result<(Box<ChangeSet>, ResponseBody), Error> {
-        let PendingChange {
-            decision,
-            requires,
-            writes,
-            events,
-            reporting,
-            body,
-            made_members,
-            made_ids,
-            others,
-            fresh,
-        } = pending;
-        let notices = notices::build_notifications(self, context.caller.tenant, &decision.notices, at).await?;
-        let json = render(&decision.state)?;
-        // Events carry all fields; the response only those that the caller may see.
-        let visible_state = visible::narrow_resource(self, context, &decision.state, &fresh).await?;
-        let (mut change, state) = self.change_set(context, decision, &json, at)?;
-        if let Some(state_before) = before.filter(|_| context.dry_run) {
-            // The caller sees the audit entry of a dry run, which must not show hidden fields. It is not stored.
-            let visible_before = visible::as_shown(self, context, state_before).await?;
-            let state_after = visible_state.as_ref().map_or(&state, |visible_state| &visible_state.value);
-            let side_before = Side { whole: &state_before.value, shown: &visible_before.value };
-            audit::narrow(&mut change.audit.changes, side_before, Side { whole: &state, shown: state_after });
-        }
-        let (bytes, etag_extra) = match visible_state {
-            None => (json, state.shown_mark()),
-            Some(NarrowedResource { value, mark }) => (render(&value)?, mark),
-        };
-        let row = Row { value: state, seen: before.map(|before| before.version) };
-        change.writes.push(match reporting {
-            None => Write::put(&row),
-            Some((manager, lines)) => Write::put_reporting(&row, manager, lines),
-        });
-        change.writes.extend(writes);
-        change.events.extend(events);
-        for it in others.into_iter().rev() {
-            change.writes.extend(it.writes);
-            change.events.splice(..0, it.events);
-            change.more_audit.insert(0, it.audit);
-        }
-        change.requires = requires;
-        change.notices = notices;
-        let bytes = body.unwrap_or(bytes);
-        Ok((Box::new(change), ResponseBody { bytes, etag_extra, made_members, made_ids }))
     }
 }
 

@@ -11,14 +11,13 @@ use serde::Serialize;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, render};
+use crate::context::services::render;
 
 /// Counts the entries of the list by these keys; `show` makes an element of the answer from a group.
 ///
 /// # Errors
 /// Errors of the store.
 pub(crate) async fn reply<T: Stored + Clone, C: Serialize>(
-    services: &Services,
     context: &RequestContext,
     list: TypedListing<T>,
     keys: &[GroupKey],
@@ -27,9 +26,12 @@ pub(crate) async fn reply<T: Stored + Clone, C: Serialize>(
     let tenant = context.caller.tenant;
     // A row with several tags is in several groups, so the sum of the groups is not the number of rows.
     let are_disjoint = !keys.iter().any(|key| matches!(key, GroupKey::Tag(_)));
-    let all =
-        if are_disjoint { None } else { Some(services.store.counts(tenant, list.clone(), &[], 1).await?.total) };
-    let mut groups = services.store.counts(tenant, list, keys, MAX_GROUPS + 1).await?;
+    let all = if are_disjoint {
+        None
+    } else {
+        Some(context.services.store.counts(tenant, list.clone(), &[], 1).await?.total)
+    };
+    let mut groups = context.services.store.counts(tenant, list, keys, MAX_GROUPS + 1).await?;
     let has_more = groups.groups.len() > MAX_GROUPS;
     groups.groups.truncate(MAX_GROUPS);
     // Groups without a value come last. The two stores order nulls differently.

@@ -17,7 +17,6 @@ use crate::context::error::Error;
 use crate::context::list::{self, JsonObjectWriter};
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 use crate::context::visible;
 
 /// Resources that one path of `expand` inlines; `None` if the request does not ask for the path.
@@ -41,12 +40,8 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
     }
 
     /// Reads the resources that these resources refer to: one read per path, for any number of resources.
-    async fn find(
-        services: &Services,
-        context: &RequestContext,
-        paths: &[Self::Path],
-        items: &[Self],
-    ) -> Result<Self::Included, Error>;
+    async fn find(context: &RequestContext, paths: &[Self::Path], items: &[Self])
+    -> Result<Self::Included, Error>;
 
     /// Returns the number of these resources, counted from the first, whose references were read: at least one.
     fn count_covered(_: &Self::Included, items: &[Self]) -> usize {
@@ -59,7 +54,6 @@ pub(crate) trait Expandable: Sortable + Resource + Stored {
 
 /// Returns the resources with these ids, or `None` if the request does not ask for them.
 pub(crate) async fn find_referenced<T: Resource + Stored>(
-    services: &Services,
     context: &RequestContext,
     asked: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
@@ -68,19 +62,18 @@ pub(crate) async fn find_referenced<T: Resource + Stored>(
         return Ok(None);
     }
     let ids: Vec<_> = ids.into_iter().collect();
-    let rows = services.store.rows::<T>(context.caller.tenant, &ids).await?;
+    let rows = context.services.store.rows::<T>(context.caller.tenant, &ids).await?;
     Ok(Some(rows.into_iter().map(|row| (row.value.key(), row.value)).collect()))
 }
 
 /// Returns the resources with these ids for inlining, narrowed to what the caller may see; `None` if the request does
 /// not ask for them.
 pub(crate) async fn inline_referenced<T: Resource + Stored>(
-    services: &Services,
     context: &RequestContext,
     asked: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    visible::as_inlined(services, context, find_referenced::<T>(services, context, asked, ids).await?).await
+    visible::as_inlined(context, find_referenced::<T>(context, asked, ids).await?).await
 }
 
 /// Returns a page of a list whose resources have no references to inline.
@@ -88,15 +81,14 @@ pub(crate) async fn inline_referenced<T: Resource + Stored>(
 /// # Errors
 /// Missing admin context; errors of the store.
 pub(crate) async fn plain_page<T: Sortable + Resource + Stored, F>(
-    services: &Services,
     context: &RequestContext,
     request: &ListRequest<F, ()>,
     listing: TypedListing<T>,
 ) -> Result<Reply, Error> {
     context.authorize()?;
-    let mut page = services.store.page(context.caller.tenant, listing).await?;
-    visible::narrow(services, context, &mut page.items).await?;
-    list::page(services, context, request, page, |entry, out| list::write(out, entry)).await
+    let mut page = context.services.store.page(context.caller.tenant, listing).await?;
+    visible::narrow(context, &mut page.items).await?;
+    list::page(context, request, page, |entry, out| list::write(out, entry)).await
 }
 
 /// Returns a page of a list, with the resources that `expand` inlines.
@@ -104,32 +96,27 @@ pub(crate) async fn plain_page<T: Sortable + Resource + Stored, F>(
 /// # Errors
 /// A path that the caller may not inline, missing admin context; errors of the store.
 pub(crate) async fn page<T: Expandable, F>(
-    services: &Services,
     context: &RequestContext,
     request: &ListRequest<F, T::Path>,
     listing: TypedListing<T>,
 ) -> Result<Reply, Error> {
     context.authorize()?;
     check_access::<T>(context, &request.expand)?;
-    let mut page = services.store.page(context.caller.tenant, listing).await?;
-    visible::narrow(services, context, &mut page.items).await?;
+    let mut page = context.services.store.page(context.caller.tenant, listing).await?;
+    visible::narrow(context, &mut page.items).await?;
     if request.expand.is_empty() {
-        return list::page(services, context, request, page, |entry, out| list::write(out, entry)).await;
+        return list::page(context, request, page, |entry, out| list::write(out, entry)).await;
     }
-    list::page_inlined(services, context, request, page).await
+    list::page_inlined(context, request, page).await
 }
 
 /// Returns one resource that has no references to inline.
 ///
 /// # Errors
 /// Missing admin context; errors of the store.
-pub(crate) async fn plain<T: Resource>(
-    services: &Services,
-    context: &RequestContext,
-    stored: &Versioned<T>,
-) -> Result<Reply, Error> {
+pub(crate) async fn plain<T: Resource>(context: &RequestContext, stored: &Versioned<T>) -> Result<Reply, Error> {
     context.authorize()?;
-    visible::reply(services, context, stored).await
+    visible::reply(context, stored).await
 }
 
 /// Returns one resource, with the resources that `expand` inlines.
@@ -137,7 +124,6 @@ pub(crate) async fn plain<T: Resource>(
 /// # Errors
 /// Errors of loading the resource; invalid parameters; missing admin context; a path that the caller may not inline.
 pub(crate) async fn one<T: Expandable>(
-    services: &Services,
     context: &RequestContext,
     mut params: Params,
     stored: impl Future<Output = Result<Versioned<T>, Error>>,
@@ -147,11 +133,11 @@ pub(crate) async fn one<T: Expandable>(
     params.finish(())?;
     context.authorize()?;
     if paths.is_empty() {
-        return visible::reply(services, context, &row).await;
+        return visible::reply(context, &row).await;
     }
     check_access::<T>(context, &paths)?;
-    let visible_row = visible::as_shown(services, context, &row).await?;
-    let inlined_resources = T::find(services, context, &paths, std::slice::from_ref(&visible_row.value)).await?;
+    let visible_row = visible::as_shown(context, &row).await?;
+    let inlined_resources = T::find(context, &paths, std::slice::from_ref(&visible_row.value)).await?;
     let mut body = vec![];
     show(&inlined_resources, &visible_row.value, &mut body)?;
     Ok(Reply::ok(body.into(), None))

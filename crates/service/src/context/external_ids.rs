@@ -8,12 +8,10 @@ use candor_tables::read::LookupColumn;
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 use crate::context::visible;
 
 /// Returns the resources with the external ids of these bodies. Reads nothing if no body has one.
 pub(crate) async fn find_holders<T, B>(
-    services: &Services,
     context: &RequestContext,
     by: LookupColumn<T>,
     bodies: &[B],
@@ -28,9 +26,9 @@ where
     if external_ids.is_empty() {
         return Ok(holders);
     }
-    for holder in services.store.rows_by(context.caller.tenant, by, &external_ids).await? {
+    for holder in context.services.store.rows_by(context.caller.tenant, by, &external_ids).await? {
         if let Some(external_id) = holder.value.external_id() {
-            let is_visible = visible::is_visible(services, context, &holder.value).await?;
+            let is_visible = visible::is_visible(context, &holder.value).await?;
             holders.add(external_id, holder.value.key(), is_visible);
         }
     }

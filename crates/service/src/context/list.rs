@@ -82,7 +82,6 @@ pub(crate) fn write(out: &mut Vec<u8>, value: &impl Serialize) -> Result<(), Err
 /// [`Error::Bug`] if an entry cannot be rendered; [`Error::TooManyLargeReads`] if too much data of the organization waits
 /// to be written.
 pub async fn page<T, F, E>(
-    services: &Services,
     context: &RequestContext,
     request: &ListRequest<F, E>,
     page: Page<T>,
@@ -91,7 +90,7 @@ pub async fn page<T, F, E>(
 where
     T: Sortable + Stored,
 {
-    page_by(services, context, request, page, |entry| Stored::key(entry).to_bytes(), show).await
+    page_by(context, request, page, |entry| Stored::key(entry).to_bytes(), show).await
 }
 
 /// Returns a page whose entries are written with the resources that `expand` inlines. These resources are read for
@@ -101,20 +100,19 @@ where
 /// Errors of the store; [`Error::Bug`] if an entry cannot be rendered; [`Error::TooManyLargeReads`] if too much data of the
 /// organization waits to be written.
 pub(crate) async fn page_inlined<T: Expandable, F>(
-    services: &Services,
     context: &RequestContext,
     request: &ListRequest<F, T::Path>,
     page: Page<T>,
 ) -> Result<Reply, Error> {
     let paths = &*request.expand;
     let at_a_time = T::at_a_time(paths).min(page.items.len()).max(1);
-    let mut envelope = Envelope::new(services, context, &page);
+    let mut envelope = Envelope::new(context, &page);
     let mut entries = VecDeque::from(page.items);
     while !envelope.is_full && !entries.is_empty() {
         envelope.pieces.release();
         let part = entries.make_contiguous();
         let part = part.get(..at_a_time).unwrap_or(part);
-        let inlined_resources = T::find(services, context, paths, part).await?;
+        let inlined_resources = T::find(context, paths, part).await?;
         let covered_count = T::count_covered(&inlined_resources, part).max(1);
         for entry in entries.drain(..covered_count.min(entries.len())).collect::<Vec<_>>() {
             envelope.add(entry, |entry, out| expand::show(&inlined_resources, entry, out))?;
@@ -130,7 +128,6 @@ pub(crate) async fn page_inlined<T: Expandable, F>(
 /// [`Error::Bug`] if an entry cannot be rendered; [`Error::TooManyLargeReads`] if too much data of the organization waits
 /// to be written.
 pub async fn page_by<T, F, E>(
-    services: &Services,
     context: &RequestContext,
     request: &ListRequest<F, E>,
     page: Page<T>,
@@ -140,7 +137,7 @@ pub async fn page_by<T, F, E>(
 where
     T: Sortable,
 {
-    let mut envelope = Envelope::new(services, context, &page);
+    let mut envelope = Envelope::new(context, &page);
     for entry in page.items {
         envelope.add(entry, &show)?;
         envelope.let_others_go_first().await?;
@@ -199,7 +196,7 @@ impl<'a> Pieces<'a> {
 }
 
 impl<'a, T: Sortable> Envelope<'a, T> {
-    fn new(services: &'a Services, context: &RequestContext, page: &Page<T>) -> Self {
+    fn new(context: &'a RequestContext, page: &Page<T>) -> Self {
         let mut body = Vec::with_capacity(BYTES_OF_AN_ENTRY * (page.items.len() + 1));
         body.extend_from_slice(b"{\"data\":[");
         Self {
@@ -209,7 +206,7 @@ impl<'a, T: Sortable> Envelope<'a, T> {
             entries: 0,
             last: None,
             is_full: false,
-            pieces: Pieces::new(services, context.caller.tenant),
+            pieces: Pieces::new(&context.services, context.caller.tenant),
         }
     }
 

@@ -70,11 +70,11 @@ impl Services {
     /// the key of the caller, so for a reply with a secret the present caller is read from the store (decision B7).
     ///
     /// # Errors
-    /// Errors of [`Services::confirm_caller`].
+    /// Errors of [`RequestContext::confirm_caller`].
     async fn confirm_replay(&self, context: &RequestContext, first_asker: &Asker) -> Result<(), Error> {
         let Some(admission) = &context.admission else { return Ok(()) };
         if !first_asker.gets_secret() {
-            return self.confirm_caller(context).await;
+            return context.confirm_caller().await;
         }
         let may_have = match &admission.credential {
             Credential::Key(hash) => {

@@ -6,12 +6,10 @@ use candor_domain::id::EmployeeId;
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 
 /// Returns those of `people` who report to the caller's person, directly or indirectly. Empty if the caller does
 /// not act for a person. Makes one read for any number of people.
 pub(crate) async fn find_reports_among(
-    services: &Services,
     context: &RequestContext,
     people: impl IntoIterator<Item = EmployeeId>,
 ) -> Result<BTreeSet<EmployeeId>, Error> {
@@ -22,7 +20,7 @@ pub(crate) async fn find_reports_among(
     }
     let ids: Vec<_> = people.iter().copied().collect();
     let lines_by_person: BTreeMap<_, _> =
-        services.store.lines_above(context.caller.tenant, &ids).await?.lines.into_iter().collect();
+        context.services.store.lines_above(context.caller.tenant, &ids).await?.lines.into_iter().collect();
     let managers = |employee_id: EmployeeId| {
         std::iter::successors(lines_by_person.get(&employee_id).copied(), |employee_id| {
             lines_by_person.get(employee_id).copied()

@@ -3,23 +3,35 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use candor_domain::access::api_key::KeyHash;
-use candor_domain::access::{AdminContext, Caller};
+use candor_domain::access::{AdminContext, Caller, PermissionError};
 use candor_domain::audit::{Actor, ActorKind, AuditDraft, AuditEntry, Origin, Via};
+use candor_domain::decision::{Decision, Resource};
 use candor_domain::id::{AuditId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
 use candor_domain::problem::ValidationErrors;
 use candor_domain::refusal::DomainError;
 use candor_domain::time::Timestamp;
-use candor_port_storage::Version;
+use candor_port_storage::{ChangeSet, Version};
 use candor_provisioning::Connector;
 
 use crate::context::error::Error;
+use crate::context::services::{Services, render};
 use crate::context::tokens::bearer_token::BearerToken;
 
-/// A request without its body.
+/// Maximum age of a look-up of the caller at a commit. With the maximum age of a cached record (900 ms), lost
+/// rights end within a second.
+const CONFIRMED: Duration = Duration::from_millis(100);
+/// Maximum age of the look-up of the caller at the commit of a write that gives access. For such a write, the caller is
+/// looked up in the store instead of the cache.
+const GRANT_CONFIRMED: Duration = Duration::from_millis(10);
+
+/// A request without its body, and the services that carry it out.
 #[derive(Debug, Clone)]
 pub struct RequestContext {
+    /// The store, the clocks and the other parts that use cases need.
+    pub services: Arc<Services>,
     /// The caller of the request, by an API key or a bearer token, with the permissions.
     pub caller: Arc<Caller>,
     /// The key or token of the request, by which the caller is looked up again; `None` if none authenticated the caller.
@@ -81,6 +93,23 @@ pub enum Precondition {
 }
 
 impl RequestContext {
+    /// Creates the context of a request of this caller without conditions.
+    #[must_use]
+    pub fn new(services: Arc<Services>, caller: Arc<Caller>, request: RequestId) -> Self {
+        Self {
+            services,
+            caller,
+            admission: None,
+            request,
+            origin: Origin::default(),
+            idempotency: None,
+            precondition: None,
+            unexpected_fields: None,
+            admin_context: None,
+            dry_run: false,
+        }
+    }
+
     /// Returns `true` if the present caller of the key has kept the rights with which the request began. A request about
     /// keys and providers could give access beyond the end of the key, so its secret must not have been rotated meanwhile,
     /// and its end must be no earlier (decision B7).
@@ -143,6 +172,53 @@ impl RequestContext {
     /// Errors of [`Caller::require_admin`].
     pub fn authorize(&self) -> Result<(), Error> {
         self.admin_context.map_or(Ok(()), |context| Ok(self.caller.require_admin(context)?))
+    }
+
+    /// Refuses a request whose caller lost rights after the request began. Called before each commit, and after each
+    /// wait of a request: for its body, its turn or a lock. So a revocation applies within a second (decision B4), also
+    /// to requests that had begun. A write that gives access could give lost rights back, so the rights for such a
+    /// write are read from the store.
+    ///
+    /// # Errors
+    /// [`PermissionError::RightsLost`]; errors of the store.
+    pub async fn confirm_caller(&self) -> Result<(), Error> {
+        let Some(admission) = &self.admission else { return Ok(()) };
+        let age = self.services.clock.steady().saturating_sub(admission.at);
+        if age < if admission.gives_access { GRANT_CONFIRMED } else { CONFIRMED } {
+            return Ok(());
+        }
+        let (caller, is_anew) = (&self.caller, admission.gives_access);
+        let has_kept_rights = match &admission.credential {
+            Credential::Key(hash) => {
+                self.services.auth.confirm(*hash, |present| self.is_kept_by(present), is_anew).await?
+            }
+            Credential::Token(token) => self.services.confirm_token(token, caller, is_anew).await?,
+        };
+        if has_kept_rights { Ok(()) } else { Err(PermissionError::RightsLost.into()) }
+    }
+
+    /// Creates the change set of one decision, with its audit entry and its events, which carry the rendered
+    /// state. Returns the change set and the new state.
+    ///
+    /// Changes of one resource within a millisecond are recorded a millisecond apart, as in its `updated_at`
+    /// (decision D8). So the audit log lists them in the order in which they happened.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] if the state cannot be rendered.
+    pub fn change_set<T: Resource>(
+        &self,
+        decision: Decision<T>,
+        rendered: &Bytes,
+        at: Timestamp,
+    ) -> Result<(ChangeSet, T), Error> {
+        let event_time = at.max(decision.state.updated_at());
+        let mut change = ChangeSet::new(self.audit(self.services.id(at), decision.audit, event_time));
+        change.events = if T::LINKS_PERMISSION.is_none() {
+            self.services.events(&decision.events, rendered, at)
+        } else {
+            self.services.events(&decision.events, &render(&decision.state.without_linked_ids())?, at)
+        };
+        Ok((change, decision.state))
     }
 
     /// Creates the audit entry of a decision that this request caused.

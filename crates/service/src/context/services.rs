@@ -4,10 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use candor_domain::access::Tenant;
 use candor_domain::access::api_key::MAX_OF_ORGANIZATION;
-use candor_domain::access::{PermissionError, Tenant};
 use candor_domain::audit::{Actor, AuditDraft, AuditEntry, Origin};
-use candor_domain::decision::{Decision, Resource};
 use candor_domain::event::{Event, EventType};
 use candor_domain::id::{AssignmentId, Id, Kind, ObjectiveId};
 use candor_domain::notification::UNREAD_DAYS;
@@ -19,7 +18,7 @@ use candor_fair_share::LargeWork;
 use candor_port_clock::{Clock, Ids, new_id};
 use candor_port_events::WebhookTransport;
 use candor_port_identity::{IdentityTransport, NoProviders};
-use candor_port_storage::{ChangeSet, Storage};
+use candor_port_storage::Storage;
 use candor_subscriptions::MAX_SUBSCRIPTIONS;
 use tokio::sync::{Notify, OwnedMutexGuard};
 
@@ -33,7 +32,6 @@ use crate::context::export_permits::ExportPermits;
 use crate::context::handover::Deliveries;
 use crate::context::keyed_locks::KeyedLocks;
 use crate::context::limits::Limits;
-use crate::context::request::{Credential, RequestContext};
 use crate::context::request_counts::RequestCounters;
 use crate::context::scim_log::ScimLog;
 use crate::context::search_index::SearchIndex;
@@ -45,13 +43,6 @@ use crate::context::vault::Vault;
 /// Maximum attempts of a change whose commits lose against concurrent changes. Retries are safe, because
 /// decisions are pure and each plan checks `If-Match` against the rows it has just read.
 pub(crate) const ATTEMPTS: usize = 8;
-
-/// Maximum age of a look-up of the caller at a commit. With the maximum age of a cached record (900 ms), lost
-/// rights end within a second.
-const CONFIRMED: Duration = Duration::from_millis(100);
-/// Maximum age of the look-up of the caller at the commit of a write that gives access. For such a write, the caller is
-/// looked up in the store instead of the cache.
-const GRANT_CONFIRMED: Duration = Duration::from_millis(10);
 
 /// Operator settings that use cases need.
 #[derive(Debug, Clone)]
@@ -179,6 +170,12 @@ pub struct Services {
     check_in_locks: KeyedLocks,
 }
 
+impl std::fmt::Debug for Services {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Services").finish_non_exhaustive()
+    }
+}
+
 impl Services {
     /// Creates services with default limits and empty caches.
     #[must_use]
@@ -244,57 +241,9 @@ impl Services {
         self.check_in_locks.lock(objective.to_bytes()).await
     }
 
-    /// Refuses a request whose caller lost rights after the request began. Called before each commit, and after each
-    /// wait of a request: for its body, its turn or a lock. So a revocation applies within a second (decision B4), also
-    /// to requests that had begun. A write that gives access could give lost rights back, so the rights for such a
-    /// write are read from the store.
-    ///
-    /// # Errors
-    /// [`PermissionError::RightsLost`]; errors of the store.
-    pub async fn confirm_caller(&self, context: &RequestContext) -> Result<(), Error> {
-        let Some(admission) = &context.admission else { return Ok(()) };
-        let age = self.clock.steady().saturating_sub(admission.at);
-        if age < if admission.gives_access { GRANT_CONFIRMED } else { CONFIRMED } {
-            return Ok(());
-        }
-        let (caller, is_anew) = (&context.caller, admission.gives_access);
-        let has_kept_rights = match &admission.credential {
-            Credential::Key(hash) => {
-                self.auth.confirm(*hash, |present| context.is_kept_by(present), is_anew).await?
-            }
-            Credential::Token(token) => self.confirm_token(token, caller, is_anew).await?,
-        };
-        if has_kept_rights { Ok(()) } else { Err(PermissionError::RightsLost.into()) }
-    }
-
     /// Creates an id for something created at `at`.
     pub fn id<K: Kind>(&self, at: Timestamp) -> Id<K> {
         new_id(&*self.ids, at)
-    }
-
-    /// Creates the change set of one decision, with its audit entry and its events, which carry the rendered
-    /// state. Returns the change set and the new state.
-    ///
-    /// Changes of one resource within a millisecond are recorded a millisecond apart, as in its `updated_at`
-    /// (decision D8). So the audit log lists them in the order in which they happened.
-    ///
-    /// # Errors
-    /// [`Error::Bug`] if the state cannot be rendered.
-    pub fn change_set<T: Resource>(
-        &self,
-        context: &RequestContext,
-        decision: Decision<T>,
-        rendered: &Bytes,
-        at: Timestamp,
-    ) -> Result<(ChangeSet, T), Error> {
-        let event_time = at.max(decision.state.updated_at());
-        let mut change = ChangeSet::new(context.audit(self.id(at), decision.audit, event_time));
-        change.events = if T::LINKS_PERMISSION.is_none() {
-            self.events(&decision.events, rendered, at)
-        } else {
-            self.events(&decision.events, &render(&decision.state.without_linked_ids())?, at)
-        };
-        Ok((change, decision.state))
     }
 
     /// Creates events of these types with the same data.

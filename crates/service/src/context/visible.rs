@@ -22,16 +22,15 @@ use crate::context::expand::{self, Inlined};
 use crate::context::reply::Reply;
 use crate::context::reports;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, or_not_found, render};
+use crate::context::services::{or_not_found, render};
 
 /// Returns the resource with this id; `None` if it does not exist or the caller does not see it.
 pub(crate) async fn find<T: RestrictedResource + Stored>(
-    services: &Services,
     context: &RequestContext,
     id: Id<T::Kind>,
 ) -> Result<Option<Versioned<T>>, Error> {
-    let Some(row) = services.store.row::<T>(context.caller.tenant, id).await? else { return Ok(None) };
-    Ok(is_visible(services, context, &row.value).await?.then_some(row))
+    let Some(row) = context.services.store.row::<T>(context.caller.tenant, id).await? else { return Ok(None) };
+    Ok(is_visible(context, &row.value).await?.then_some(row))
 }
 
 /// Returns the resource with this id.
@@ -39,16 +38,14 @@ pub(crate) async fn find<T: RestrictedResource + Stored>(
 /// # Errors
 /// Not found, also if the caller does not see it; errors of the store.
 pub(crate) async fn require<T: RestrictedResource + Stored>(
-    services: &Services,
     context: &RequestContext,
     id: Id<T::Kind>,
 ) -> Result<Versioned<T>, Error> {
-    or_not_found(find(services, context, id).await?)
+    or_not_found(find(context, id).await?)
 }
 
 /// Returns `true` if the caller sees the resource. Reads reporting lines only where the answer depends on them.
 pub(crate) async fn is_visible(
-    services: &Services,
     context: &RequestContext,
     resource: &impl RestrictedResource,
 ) -> Result<bool, Error> {
@@ -60,16 +57,12 @@ pub(crate) async fn is_visible(
     if readers.include(viewer, false) {
         return Ok(true);
     }
-    let reports = reports::find_reports_among(services, context, readers.managers_of).await?;
+    let reports = reports::find_reports_among(context, readers.managers_of).await?;
     Ok(readers.include(viewer, !reports.is_empty()))
 }
 
 /// Returns the ids of this set that exist and that the caller sees.
-async fn find_visible(
-    services: &Services,
-    context: &RequestContext,
-    ids: &BTreeSet<LinkedId>,
-) -> Result<BTreeSet<LinkedId>, Error> {
+async fn find_visible(context: &RequestContext, ids: &BTreeSet<LinkedId>) -> Result<BTreeSet<LinkedId>, Error> {
     let (mut observations, mut objectives, mut summaries, mut assignments) = (vec![], vec![], vec![], vec![]);
     for id in ids {
         match *id {
@@ -79,7 +72,7 @@ async fn find_visible(
             LinkedId::Assignment(id) => assignments.push(id),
         }
     }
-    let (store, tenant, viewer) = (&services.store, context.caller.tenant, context.caller.viewer());
+    let (store, tenant, viewer) = (&context.services.store, context.caller.tenant, context.caller.viewer());
     let (observations, objectives, summaries, assignments) = tokio::try_join!(
         store.readers::<Observation>(tenant, &observations),
         store.readers::<Objective>(tenant, &objectives),
@@ -92,12 +85,9 @@ async fn find_visible(
     readers_by_id.extend(summaries.into_iter().map(|(id, readers)| (LinkedId::Summary(id), readers)));
     readers_by_id.extend(assignments.into_iter().map(|(id, readers)| (LinkedId::Assignment(id), readers)));
     let undecided_readers = readers_by_id.iter().filter(|(_, readers)| !readers.include(viewer, false));
-    let reports = reports::find_reports_among(
-        services,
-        context,
-        undecided_readers.filter_map(|(_, readers)| readers.managers_of),
-    )
-    .await?;
+    let reports =
+        reports::find_reports_among(context, undecided_readers.filter_map(|(_, readers)| readers.managers_of))
+            .await?;
     let is_seen = |readers: &Readers| {
         readers.include(viewer, readers.managers_of.is_some_and(|person| reports.contains(&person)))
     };
@@ -107,7 +97,6 @@ async fn find_visible(
 /// Returns the ids of those notifications whose targets do not exist, or are hidden from the caller. Each caller sees
 /// targets that have no readers, such as keys. Of a conversation, the caller sees what is no older than the caller's join.
 pub(crate) async fn find_hidden_targets(
-    services: &Services,
     context: &RequestContext,
     notifications: &[Notification],
 ) -> Result<BTreeSet<NotificationId>, Error> {
@@ -119,8 +108,8 @@ pub(crate) async fn find_hidden_targets(
     let linked_ids = target_ids.iter().filter_map(|id| LinkedId::parse(id)).collect();
     let conversation_ids: Vec<ConversationId> = target_ids.iter().filter_map(|id| id.parse().ok()).collect();
     let (visible_ids, conversations) = tokio::try_join!(
-        find_visible(services, context, &linked_ids),
-        find_many::<Conversation>(services, context, true, conversation_ids)
+        find_visible(context, &linked_ids),
+        find_many::<Conversation>(context, true, conversation_ids)
     )?;
     let conversations = conversations.unwrap_or_default();
     let is_hidden = |notification: &&Notification| {
@@ -153,15 +142,8 @@ struct FieldSight {
 }
 
 impl Sight {
-    async fn find<T: Resource>(
-        services: &Services,
-        context: &RequestContext,
-        resources: &[T],
-    ) -> Result<Self, Error> {
-        let (links, fields) = tokio::try_join!(
-            shown_links(services, context, resources),
-            shown_fields(services, context, resources)
-        )?;
+    async fn find<T: Resource>(context: &RequestContext, resources: &[T]) -> Result<Self, Error> {
+        let (links, fields) = tokio::try_join!(shown_links(context, resources), shown_fields(context, resources))?;
         Ok(Self { links, fields })
     }
 
@@ -188,7 +170,6 @@ impl Sight {
 
 /// Returns the linked ids of these resources that the caller may see; `None` if the caller may see all of them.
 async fn shown_links<T: Resource>(
-    services: &Services,
     context: &RequestContext,
     resources: &[T],
 ) -> Result<Option<BTreeSet<LinkedId>>, Error> {
@@ -206,17 +187,13 @@ async fn shown_links<T: Resource>(
     if is_permitted {
         ids_to_check.extend(linked_ids);
     }
-    let visible_ids = if viewer == Viewer::Everything {
-        ids_to_check
-    } else {
-        find_visible(services, context, &ids_to_check).await?
-    };
+    let visible_ids =
+        if viewer == Viewer::Everything { ids_to_check } else { find_visible(context, &ids_to_check).await? };
     Ok((visible_ids.len() < all).then_some(visible_ids))
 }
 
 /// Returns the custom fields in these resources that the caller may see; `None` if the caller may see all of them.
 async fn shown_fields<T: Resource>(
-    services: &Services,
     context: &RequestContext,
     resources: &[T],
 ) -> Result<Option<FieldSight>, Error> {
@@ -226,23 +203,18 @@ async fn shown_fields<T: Resource>(
     if people.is_empty() {
         return Ok(None);
     }
-    let organization: Versioned<Organization> =
-        services.find_stored(context, context.caller.tenant.organization).await?;
+    let organization: Versioned<Organization> = context.find_stored(context.caller.tenant.organization).await?;
     if organization.value.visible_custom_fields.is_none() {
         return Ok(None);
     }
-    let mut in_reach = reports::find_reports_among(services, context, people).await?;
+    let mut in_reach = reports::find_reports_among(context, people).await?;
     in_reach.insert(viewer);
     Ok(Some(FieldSight { organization: organization.value, in_reach }))
 }
 
 /// Removes from these resources what the caller may not see: ids and custom fields.
-pub(crate) async fn narrow<T: Resource>(
-    services: &Services,
-    context: &RequestContext,
-    resources: &mut [T],
-) -> Result<(), Error> {
-    let sight = Sight::find(services, context, resources).await?;
+pub(crate) async fn narrow<T: Resource>(context: &RequestContext, resources: &mut [T]) -> Result<(), Error> {
+    let sight = Sight::find(context, resources).await?;
     for resource in resources {
         sight.narrow(resource, &[]);
     }
@@ -250,16 +222,12 @@ pub(crate) async fn narrow<T: Resource>(
 }
 
 /// Removes from the changes of these entries the ids that the caller may not see.
-pub(crate) async fn narrow_changes(
-    services: &Services,
-    context: &RequestContext,
-    entries: &mut [AuditEntry],
-) -> Result<(), Error> {
+pub(crate) async fn narrow_changes(context: &RequestContext, entries: &mut [AuditEntry]) -> Result<(), Error> {
     if context.caller.viewer() == Viewer::Everything {
         return Ok(());
     }
     let ids: BTreeSet<_> = entries.iter().flat_map(AuditEntry::linked_ids).collect();
-    let visible_ids = if ids.is_empty() { ids } else { find_visible(services, context, &ids).await? };
+    let visible_ids = if ids.is_empty() { ids } else { find_visible(context, &ids).await? };
     entries.iter_mut().for_each(|entry| entry.retain_linked(&|id| visible_ids.contains(&id)));
     Ok(())
 }
@@ -274,12 +242,11 @@ pub(crate) struct NarrowedResource<T> {
 /// Returns the resource without what the caller may not see; `None` if the caller may see all of it. `fresh` has the
 /// ids of resources that the same request creates; the caller may see these ids.
 pub(crate) async fn narrow_resource<T: Resource>(
-    services: &Services,
     context: &RequestContext,
     resource: &T,
     fresh: &[LinkedId],
 ) -> Result<Option<NarrowedResource<T>>, Error> {
-    let sight = Sight::find(services, context, std::slice::from_ref(resource)).await?;
+    let sight = Sight::find(context, std::slice::from_ref(resource)).await?;
     let mut value = resource.clone();
     if !sight.narrow(&mut value, fresh) {
         return Ok(None);
@@ -289,22 +256,17 @@ pub(crate) async fn narrow_resource<T: Resource>(
 
 /// Returns the resource with its version, without what the caller may not see.
 pub(crate) async fn as_shown<T: Resource>(
-    services: &Services,
     context: &RequestContext,
     stored: &Versioned<T>,
 ) -> Result<Versioned<T>, Error> {
-    let narrowed_state = narrow_resource(services, context, &stored.value, &[]).await?;
+    let narrowed_state = narrow_resource(context, &stored.value, &[]).await?;
     let value = narrowed_state.map_or_else(|| stored.value.clone(), |state| state.value);
     Ok(Versioned { value, version: stored.version })
 }
 
 /// Returns a reply with one resource, without what the caller may not see.
-pub(crate) async fn reply<T: Resource>(
-    services: &Services,
-    context: &RequestContext,
-    stored: &Versioned<T>,
-) -> Result<Reply, Error> {
-    match narrow_resource(services, context, &stored.value, &[]).await? {
+pub(crate) async fn reply<T: Resource>(context: &RequestContext, stored: &Versioned<T>) -> Result<Reply, Error> {
+    match narrow_resource(context, &stored.value, &[]).await? {
         None => show(stored),
         Some(NarrowedResource { value, mark }) => {
             Ok(Reply::ok(render(&value)?, Some(stored.shown_version())).with_etag_extra(mark))
@@ -315,7 +277,6 @@ pub(crate) async fn reply<T: Resource>(
 /// Returns `true` if the caller sees all of these ids, so that a filter may use them. A filter by a hidden id
 /// matches nothing, like a filter by an id that does not exist.
 pub(crate) async fn may_filter_by(
-    services: &Services,
     context: &RequestContext,
     ids: impl IntoIterator<Item = LinkedId>,
 ) -> Result<bool, Error> {
@@ -323,17 +284,16 @@ pub(crate) async fn may_filter_by(
         return Ok(true);
     }
     let ids = ids.into_iter().collect();
-    Ok(find_visible(services, context, &ids).await? == ids)
+    Ok(find_visible(context, &ids).await? == ids)
 }
 
 /// Returns the resources with these ids that exist and that the caller sees; `None` unless `is_wanted`.
 pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
-    services: &Services,
     context: &RequestContext,
     is_wanted: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    let Some(mut resources) = expand::find_referenced::<T>(services, context, is_wanted, ids).await? else {
+    let Some(mut resources) = expand::find_referenced::<T>(context, is_wanted, ids).await? else {
         return Ok(None);
     };
     let viewer = context.caller.viewer();
@@ -341,7 +301,6 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
         return Ok(Some(resources));
     }
     let reports = reports::find_reports_among(
-        services,
         context,
         resources.values().filter_map(|resource| resource.readers().managers_of),
     )
@@ -356,23 +315,21 @@ pub(crate) async fn find_many<T: Resource + RestrictedResource + Stored>(
 /// Returns the resources with these ids that the caller sees, for inlining, without ids and custom fields that are
 /// hidden from the caller. Returns `None` unless `is_wanted`.
 pub(crate) async fn inline_many<T: Resource + RestrictedResource + Stored>(
-    services: &Services,
     context: &RequestContext,
     is_wanted: bool,
     ids: impl IntoIterator<Item = Id<<T as Stored>::Kind>>,
 ) -> Result<Inlined<T>, Error> {
-    as_inlined(services, context, find_many::<T>(services, context, is_wanted, ids).await?).await
+    as_inlined(context, find_many::<T>(context, is_wanted, ids).await?).await
 }
 
 /// Returns these resources without what is hidden from the caller.
 pub(crate) async fn as_inlined<T: Resource + Stored>(
-    services: &Services,
     context: &RequestContext,
     found: Inlined<T>,
 ) -> Result<Inlined<T>, Error> {
     let Some(by_id) = found else { return Ok(None) };
     let (ids, mut resources): (Vec<_>, Vec<_>) = by_id.into_iter().unzip();
-    narrow(services, context, &mut resources).await?;
+    narrow(context, &mut resources).await?;
     Ok(Some(ids.into_iter().zip(resources).collect()))
 }
 

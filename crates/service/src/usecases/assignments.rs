@@ -17,7 +17,6 @@ use crate::change::resource::PendingChange;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 use crate::context::{expand, external_ids, visible};
 use crate::usecases::observations;
 
@@ -25,18 +24,18 @@ use crate::usecases::observations;
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     let listing = rows::assignments::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    expand::plain_page(context, &request, listing).await
 }
 
 /// `GET /assignments/{id}`: returns an assignment.
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: AssignmentId) -> Result<Reply, Error> {
-    expand::plain(services, context, &visible::require::<Assignment>(services, context, id).await?).await
+pub async fn get(context: &RequestContext, id: AssignmentId) -> Result<Reply, Error> {
+    expand::plain(context, &visible::require::<Assignment>(context, id).await?).await
 }
 
 /// `POST /assignments`: creates an assignment.
@@ -44,37 +43,38 @@ pub async fn get(services: &Services, context: &RequestContext, id: AssignmentId
 /// # Errors
 /// Invalid fields, another requester than the caller's person, unknown people, an external id in use; see
 /// [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.asked_by(&context.caller)?;
         let (ids, bodies) = (draft.people(), std::slice::from_ref(&draft));
-        let people = async { Ok::<_, Error>(services.store.rows::<Employee>(context.caller.tenant, &ids).await?) };
-        let holders = external_ids::find_holders(services, context, rows::assignments::BY_EXTERNAL_ID, bodies);
+        let people =
+            async { Ok::<_, Error>(context.services.store.rows::<Employee>(context.caller.tenant, &ids).await?) };
+        let holders = external_ids::find_holders(context, rows::assignments::BY_EXTERNAL_ID, bodies);
         let (people, external_ids) = tokio::try_join!(people, holders)?;
         people.iter().try_for_each(|person| person.value.must_exist("create"))?;
         let references = References {
             people: people.into_iter().map(|person| (person.value.id, person.value.status)).collect(),
             external_ids,
         };
-        Ok(PendingChange::new(Assignment::create(services.id(at), draft, &references, at)?))
+        Ok(PendingChange::new(Assignment::create(context.services.id(at), draft, &references, at)?))
     };
-    services.create(context, decide).await
+    context.create(decide).await
 }
 
 /// `POST /assignments/{id}/cancel`: cancels an open assignment.
 ///
 /// # Errors
 /// Not found, neither the requester nor an org admin, not open; see [`Error`].
-pub async fn cancel(services: &Services, context: &RequestContext, id: AssignmentId) -> Result<Reply, Error> {
+pub async fn cancel(context: &RequestContext, id: AssignmentId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let assignment = visible::require::<Assignment>(services, context, id).await?;
+        let assignment = visible::require::<Assignment>(context, id).await?;
         context.validate_action(assignment.version)?;
         assignment.value.may_be_canceled_by(&context.caller)?;
         let decision = assignment.value.cancel(at)?;
         Ok((assignment, PendingChange::new(decision)))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }
 
 /// `POST /assignments/{id}/submissions`: commits the observations, their events and the new state of the
@@ -83,20 +83,15 @@ pub async fn cancel(services: &Services, context: &RequestContext, id: Assignmen
 /// # Errors
 /// Not found, invalid fields, another reviewer than the caller's person, not open, a reviewer who is not asked
 /// or has submitted already, invalid references; see [`Error`].
-pub async fn submit(
-    services: &Services,
-    context: &RequestContext,
-    id: AssignmentId,
-    body: Object,
-) -> Result<Reply, Error> {
-    let _turn = if context.dry_run { None } else { Some(services.submission_lock(id).await) };
+pub async fn submit(context: &RequestContext, id: AssignmentId, body: Object) -> Result<Reply, Error> {
+    let _turn = if context.dry_run { None } else { Some(context.services.submission_lock(id).await) };
     let decide = async |at: Timestamp| {
-        let assignment = visible::require::<Assignment>(services, context, id).await?;
+        let assignment = visible::require::<Assignment>(context, id).await?;
         let parse = || SubmissionDraft::parse(body.clone(), &assignment.value, &context.caller, at);
         let draft = context.validate_update(assignment.version, parse)?;
         draft.may_be_submitted_by(&context.caller)?;
-        let references = observations::find_named(services, context, &draft.observations).await?;
-        let (decision, observed) = assignment.value.submit(draft, || services.id(at), &references, at)?;
+        let references = observations::find_named(context, &draft.observations).await?;
+        let (decision, observed) = assignment.value.submit(draft, || context.services.id(at), &references, at)?;
         let attributes: BTreeSet<_> =
             observed.iter().flat_map(|observation| observation.state.attribute_ids.iter().copied()).collect();
         let mut pending_change =
@@ -104,9 +99,9 @@ pub async fn submit(
         pending_change = pending_change
             .with_visible(observed.iter().map(|observation| LinkedId::Observation(observation.state.id)));
         for it in observed {
-            pending_change = pending_change.with_resource(services, context, it, at)?;
+            pending_change = pending_change.with_resource(context, it, at)?;
         }
         Ok((assignment, pending_change))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }

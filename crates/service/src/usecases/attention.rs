@@ -29,7 +29,7 @@ use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, render};
+use crate::context::services::render;
 
 /// First entries of a list whose entries all wait.
 const FIRST: PageRequest = PageRequest { limit: MAX_OF_KIND, after: None };
@@ -38,9 +38,9 @@ const FIRST: PageRequest = PageRequest { limit: MAX_OF_KIND, after: None };
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
+pub async fn get(context: &RequestContext) -> Result<Reply, Error> {
     context.authorize()?;
-    let reader = Reader { services, context, now: services.clock.now() };
+    let reader = Reader { context, now: context.services.clock.now() };
     let (of_settings, of_own, of_reviews, of_assignments) = tokio::try_join!(
         reader.read_settings(),
         reader.read_own(),
@@ -51,14 +51,13 @@ pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply,
     let mut attention = Attention::from_parts(parts);
     let may_name = Access::scope(Permission::EmployeesRead).check(&context.caller).is_ok();
     let ids = attention.data.iter().filter_map(|matter| matter.employee_id);
-    let people = expand::find_referenced::<Employee>(services, context, may_name, ids).await?.unwrap_or_default();
+    let people = expand::find_referenced::<Employee>(context, may_name, ids).await?.unwrap_or_default();
     attention.name_people(|id| people.get(&id).map(Employee::full_name));
     Ok(Reply::ok(render(&attention)?, None))
 }
 
 /// Reads the lists of one request.
 struct Reader<'a> {
-    services: &'a Services,
     context: &'a RequestContext,
     now: Timestamp,
 }
@@ -81,7 +80,7 @@ impl Reader<'_> {
         matter: impl Fn(&T) -> Option<Matter>,
     ) -> Result<Parts, Error> {
         let Some(kinds) = self.open(kinds) else { return Ok(vec![]) };
-        let Page { items, more } = self.services.store.page(self.context.caller.tenant, listing).await?;
+        let Page { items, more } = self.context.services.store.page(self.context.caller.tenant, listing).await?;
         Ok(vec![PartOfAttention { kinds, matters: items.iter().filter_map(matter).collect(), has_more: more }])
     }
 
@@ -135,7 +134,7 @@ impl Reader<'_> {
         }
         let filter = notification::Filter { recipient_id: Some(person), unread: None };
         let newest = rows::notifications::list(&filter, Notification::DEFAULT, &PageRequest::ALL);
-        let notifications = self.services.store.page(self.context.caller.tenant, newest).await?.items;
+        let notifications = self.context.services.store.page(self.context.caller.tenant, newest).await?.items;
         let reasons = find_return_reasons(&notifications);
         if reasons.is_empty() {
             let empty_part = |kinds| PartOfAttention { kinds, matters: vec![], has_more: false };

@@ -9,19 +9,18 @@ use crate::context::error::Error;
 use crate::context::list;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 use crate::context::visible;
 
 /// `GET /audit-log`: lists audit entries.
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     context.authorize()?;
     let list = rows::audit::list(&request.filter, request.sort, &request.page);
-    let page = services.store.replica().page(context.caller.tenant, list).await?;
-    list::page(services, context, &request, page, |entry, out| {
+    let page = context.services.store.replica().page(context.caller.tenant, list).await?;
+    list::page(context, &request, page, |entry, out| {
         if entry.shows_values_to(&context.caller) {
             list::write(out, entry)
         } else {
@@ -32,13 +31,9 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 }
 
 /// Returns a page of the history of a resource that the caller sees, without the ids that the caller does not see.
-pub(crate) async fn history(
-    services: &Services,
-    context: &RequestContext,
-    request: &ListRequest<Filter, ()>,
-) -> Result<Reply, Error> {
+pub(crate) async fn history(context: &RequestContext, request: &ListRequest<Filter, ()>) -> Result<Reply, Error> {
     let list = rows::audit::list(&request.filter, request.sort, &request.page);
-    let mut page = services.store.page(context.caller.tenant, list).await?;
-    visible::narrow_changes(services, context, &mut page.items).await?;
-    list::page(services, context, request, page, |entry, out| list::write(out, &entry.in_history())).await
+    let mut page = context.services.store.page(context.caller.tenant, list).await?;
+    visible::narrow_changes(context, &mut page.items).await?;
+    list::page(context, request, page, |entry, out| list::write(out, &entry.in_history())).await
 }

@@ -32,7 +32,7 @@ use crate::context::fan_out::events_at_once;
 use crate::context::list;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, render};
+use crate::context::services::render;
 
 /// Result of a release.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -49,13 +49,13 @@ const CHUNK: u16 = 50;
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
     let request = params.list_by_update_time::<Connector>("connectors");
     let request = params.finish(request)?;
     let listing = rows::connectors::list(request.filter, request.sort, &request.page);
     context.authorize()?;
-    let page = services.store.page(context.caller.tenant, listing).await?;
-    list::page(services, context, &request, page, |connector, out| {
+    let page = context.services.store.page(context.caller.tenant, listing).await?;
+    list::page(context, &request, page, |connector, out| {
         list::write(out, &connector.clone().shown_to(&context.caller))
     })
     .await
@@ -65,53 +65,48 @@ pub async fn list(services: &Services, context: &RequestContext, mut params: Par
 ///
 /// # Errors
 /// Not found, not an admin; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: ConnectorId) -> Result<Reply, Error> {
-    let connector = services.find_stored::<Connector>(context, id).await?;
+pub async fn get(context: &RequestContext, id: ConnectorId) -> Result<Reply, Error> {
+    let connector = context.find_stored::<Connector>(id).await?;
     context.authorize()?;
-    let figures = services.store.connector_figures(context.caller.tenant, id).await?;
+    let figures = context.services.store.connector_figures(context.caller.tenant, id).await?;
     let value = ConnectorDetails { connector: connector.value.shown_to(&context.caller), figures };
-    expand::plain(services, context, &Versioned { value, version: connector.version }).await
+    expand::plain(context, &Versioned { value, version: connector.version }).await
 }
 
 /// `PATCH /connectors/{id}`: changes the settings of a connector.
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin; see [`Error`].
-pub async fn update(
-    services: &Services,
-    context: &RequestContext,
-    id: ConnectorId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn update(context: &RequestContext, id: ConnectorId, body: Object) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let connector = services.find_stored::<Connector>(context, id).await?;
+        let connector = context.find_stored::<Connector>(id).await?;
         let patch = context.validate_update(connector.version, || Patch::resolve(&update, &connector.value))?;
         let decision = connector.value.update(&patch, at);
         Ok((connector, decision.map(PendingChange::new)))
     };
-    services.update(context, decide).await
+    context.update(decide).await
 }
 
 /// `POST /connectors/{id}/resume`: resumes a paused connector.
 ///
 /// # Errors
 /// Not found, not an admin, not paused; see [`Error`].
-pub async fn resume(services: &Services, context: &RequestContext, id: ConnectorId) -> Result<Reply, Error> {
-    services.act_on(context, id, Connector::resume).await
+pub async fn resume(context: &RequestContext, id: ConnectorId) -> Result<Reply, Error> {
+    context.act_on(id, Connector::resume).await
 }
 
 /// `POST /connectors`: creates a connector.
 ///
 /// # Errors
 /// Invalid fields, not an admin; see [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
-        Ok(PendingChange::new(Connector::create(services.id(at), draft, at)))
+        Ok(PendingChange::new(Connector::create(context.services.id(at), draft, at)))
     };
-    services.create(context, decide).await
+    context.create(decide).await
 }
 
 /// `POST /connectors/{id}/release`: releases people's records, which keep their values.
@@ -121,34 +116,29 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, unknown people; see [`Error`].
-pub async fn release(
-    services: &Services,
-    context: &RequestContext,
-    id: ConnectorId,
-    body: Object,
-) -> Result<Reply, Error> {
-    if let Some(reply) = services.find_replay(context).await? {
+pub async fn release(context: &RequestContext, id: ConnectorId, body: Object) -> Result<Reply, Error> {
+    if let Some(reply) = context.services.find_replay(context).await? {
         return Ok(reply);
     }
     let tenant = context.caller.tenant;
-    let connector = services.find_stored::<Connector>(context, id).await?;
+    let connector = context.find_stored::<Connector>(id).await?;
     let named_ids = context.validate_update(connector.version, || parse_release(body))?;
     let connector = connector.value;
     let people_to_release = match named_ids {
-        Some(named_ids) => Some(named_people(services, context, &named_ids).await?),
+        Some(named_ids) => Some(named_people(context, &named_ids).await?),
         None => None,
     };
-    let chunk = events_at_once(services, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;
+    let chunk = events_at_once(&context.services, tenant, EventType::EmployeeUpdated, CHUNK.into()).await?;
     let selection = |after| Selection { connector: id, named: people_to_release.as_deref(), after, chunk };
     let (mut earlier, mut after, mut previewed) = (0, None, vec![]);
     let release_chunk = async |after: Option<EmployeeId>, at: Timestamp| {
-        services.confirm_caller(context).await?;
-        let people = people(services, context, &selection(after)).await?;
+        context.confirm_caller().await?;
+        let people = people(context, &selection(after)).await?;
         if people.len() < chunk {
             return Ok(Attempt::Done(None));
         }
         let last = people.last().map(|person| person.value.id);
-        let (change, count) = release_change_set(services, context, &connector, &people, at).await?;
+        let (change, count) = release_change_set(context, &connector, &people, at).await?;
         if context.dry_run {
             let events = change.events.into_iter().map(|event| Event { data: String::new(), ..event });
             return Ok(Attempt::Done(Some((last, count, events.collect()))));
@@ -156,7 +146,7 @@ pub async fn release(
         Ok(Attempt::Commit(tenant, Box::new(change), Some((last, count, vec![]))))
     };
     while let Some((last, count, mut events)) =
-        services.retry::<_, Error, _, _>(|at| release_chunk(after, at)).await?
+        context.services.retry::<_, Error, _, _>(|at| release_chunk(after, at)).await?
     {
         earlier += count;
         previewed.append(&mut events);
@@ -166,13 +156,13 @@ pub async fn release(
         after = last.filter(|_| context.dry_run || people_to_release.is_some());
     }
     let plan = async |at: Timestamp| {
-        let people = people(services, context, &selection(after)).await?;
-        let (mut change, count) = release_change_set(services, context, &connector, &people, at).await?;
+        let people = people(context, &selection(after)).await?;
+        let (mut change, count) = release_change_set(context, &connector, &people, at).await?;
         change.events.splice(..0, previewed.iter().cloned());
         let body = render(&Released { released: earlier + count })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 /// Selection of the people to release in one commit.
@@ -186,13 +176,9 @@ struct Selection<'a> {
 }
 
 /// Returns the next people to release, in the order of their ids: at most a chunk, and only people of the connector.
-async fn people(
-    services: &Services,
-    context: &RequestContext,
-    selection: &Selection<'_>,
-) -> Result<Vec<Versioned<Employee>>, Error> {
+async fn people(context: &RequestContext, selection: &Selection<'_>) -> Result<Vec<Versioned<Employee>>, Error> {
     let Selection { connector, named, after, chunk } = *selection;
-    let (store, tenant) = (&services.store, context.caller.tenant);
+    let (store, tenant) = (&context.services.store, context.caller.tenant);
     let Some(named_ids) = named else {
         let most = u16::try_from(chunk).unwrap_or(CHUNK);
         return Ok(store.entries(tenant, rows::employees::managed_by(connector, after, most)).await?);
@@ -214,14 +200,13 @@ async fn people(
 
 /// Returns the ids of the people that a release names, in ascending order. All of these people must exist.
 async fn named_people(
-    services: &Services,
     context: &RequestContext,
     named: &[Reference<EmployeeKind>],
 ) -> Result<Vec<EmployeeId>, Error> {
     let ids: Vec<_> = named.iter().filter_map(|person| person.id).collect();
     let mut people_ids = BTreeSet::new();
     for part in ids.chunks(CHUNK.into()) {
-        let people = services.store.rows::<Employee>(context.caller.tenant, part).await?;
+        let people = context.services.store.rows::<Employee>(context.caller.tenant, part).await?;
         people_ids.extend(people.into_iter().map(|person| person.value.id));
     }
     let mut problems = ValidationErrors::none();
@@ -237,25 +222,24 @@ async fn named_people(
 /// Creates the change set that releases these people and ends their links; returns it with the number of people
 /// released.
 async fn release_change_set(
-    services: &Services,
     context: &RequestContext,
     connector: &Connector,
     people: &[Versioned<Employee>],
     at: Timestamp,
 ) -> Result<(ChangeSet, usize), Error> {
-    let entry = context.audit(services.id(at), AuditDraft::new(connector, "connector.release"), at);
+    let entry = context.audit(context.services.id(at), AuditDraft::new(connector, "connector.release"), at);
     let mut change = ChangeSet::new(entry);
     let mut count = 0;
     for person in people {
         let Some(decision) = connector.release(&person.value, at) else { continue };
         let body = render(&decision.state)?;
-        let (mut one, state) = services.change_set(context, decision, &body, at)?;
+        let (mut one, state) = context.change_set(decision, &body, at)?;
         one.writes = vec![Write::employee(&Row::at_version(state, person.version), None)];
         change.append(one);
         count += 1;
     }
     let ids: Vec<_> = people.iter().map(|person| person.value.id).collect();
-    for link in services.store.rows::<ScimLink>(context.caller.tenant, &ids).await? {
+    for link in context.services.store.rows::<ScimLink>(context.caller.tenant, &ids).await? {
         if link.value.connector_id == connector.id {
             change.writes.push(Write::put(&Row::at_version(link.value.end(at), link.version)));
         }

@@ -14,7 +14,7 @@ use crate::context::error::Error;
 use crate::context::list::MAX_PAGE_BYTES;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, or_not_found};
+use crate::context::services::or_not_found;
 
 /// Returns `true` if the caller may read the event, which needs the same access as GET of its resource.
 fn is_shown(context: &RequestContext, event: &Event) -> bool {
@@ -28,10 +28,11 @@ pub(crate) const START: Position = Position { key: Key::Rank(0), id: [0; 16] };
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> Result<Reply, Error> {
+pub async fn get(context: &RequestContext, id: EventId) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
-    let oldest_time = oldest_in_feed(services.clock.now());
-    let event = services
+    let oldest_time = oldest_in_feed(context.services.clock.now());
+    let event = context
+        .services
         .store
         .events_by_id(&[(tenant, id)])
         .await?
@@ -48,22 +49,23 @@ pub async fn get(services: &Services, context: &RequestContext, id: EventId) -> 
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn feed(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
-    let now = services.clock.now();
+pub async fn feed(context: &RequestContext, params: Params) -> Result<Reply, Error> {
+    let now = context.services.clock.now();
     let FeedRequest { mut filter, start, limit, digest } =
         params.parse(|params| FeedRequest::read(params, now))?;
     filter.kinds = readable_types(context, filter.kinds)?;
     let tenant = context.caller.tenant;
     let oldest = oldest_in_feed(now);
     // A client that starts at `now` reads lists from the primary next, so the position comes from there as well.
-    let store = if matches!(start, FeedStart::Now) { &*services.store } else { services.store.replica() };
+    let store =
+        if matches!(start, FeedStart::Now) { &*context.services.store } else { context.services.store.replica() };
     let mut page = store.feed(tenant, &filter, oldest, &start, limit).await?;
-    let mut body = render_page(services, context, &page.events).await?;
+    let mut body = render_page(context, &page.events).await?;
     if matches!(start, FeedStart::Newest) {
         // The page ends with the newest event, so the oldest ones of it are left out.
         while body.taken < page.events.len() {
             page.events.drain(..page.events.len() - body.taken.div_ceil(2));
-            body = render_page(services, context, &page.events).await?;
+            body = render_page(context, &page.events).await?;
         }
     }
     if body.taken < page.events.len() {
@@ -71,7 +73,7 @@ pub async fn feed(services: &Services, context: &RequestContext, params: Params)
         // exactly these events is read. It has the same events, because the feed only grows at its end.
         let fitting = u16::try_from(body.taken).unwrap_or(limit);
         page = store.feed(tenant, &filter, oldest, &start, fitting).await?;
-        body = render_page(services, context, &page.events).await?;
+        body = render_page(context, &page.events).await?;
     }
     let start_place = if let FeedStart::After(place) = &start { place } else { &START };
     let next = cursor(digest, page.next.as_ref().unwrap_or(start_place));
@@ -107,7 +109,7 @@ struct FeedBody {
 
 /// Renders as many of these events as fit into a page, at least one. Large pages are rendered with a
 /// permit for large work, and other requests of the thread run between their pieces.
-async fn render_page(services: &Services, context: &RequestContext, events: &[Event]) -> Result<FeedBody, Error> {
+async fn render_page(context: &RequestContext, events: &[Event]) -> Result<FeedBody, Error> {
     let tenant: Tenant = context.caller.tenant;
     let (mut text, mut taken, mut is_first) = (r#"{"data":["#.to_owned(), 0, true);
     let (mut piece_begins, mut turn) = (0, None);
@@ -129,7 +131,7 @@ async fn render_page(services: &Services, context: &RequestContext, events: &[Ev
             piece_begins = text.len();
             if turn.is_none() {
                 let held_bytes = text.len() / taken.max(1) * events.len();
-                turn = Some(services.large_work.turn_with(tenant, held_bytes).await?);
+                turn = Some(context.services.large_work.turn_with(tenant, held_bytes).await?);
             }
             yield_now().await;
         }

@@ -56,39 +56,34 @@ impl IdentityCheck {
 /// # Errors
 /// Not found, invalid fields, no admin-level key of the organization, a proof by a key with less access than the
 /// provider gives, a value that another provider has proven; see [`Error`].
-pub async fn check(
-    services: &Services,
-    context: &RequestContext,
-    id: IdentityProviderId,
-    body: Object,
-) -> Result<Reply, Error> {
-    if let Some(reply) = services.find_replay(context).await? {
+pub async fn check(context: &RequestContext, id: IdentityProviderId, body: Object) -> Result<Reply, Error> {
+    if let Some(reply) = context.services.find_replay(context).await? {
         return Ok(reply);
     }
     let tenant = context.caller.tenant;
-    let provider = services.find_stored::<IdentityProvider>(context, id).await?;
+    let provider = context.find_stored::<IdentityProvider>(id).await?;
     let token = context.validate_update(provider.version, || parse_check(body))?;
-    let mut evidence = collect_evidence(services, tenant, &provider.value, token.as_ref()).await?;
+    let mut evidence = collect_evidence(&context.services, tenant, &provider.value, token.as_ref()).await?;
     // Values that a change takes from the provider meanwhile are not recorded.
     let values = provider.value.judge(&mut evidence);
     let plan = async |at: Timestamp| {
-        let provider = services.find_stored::<IdentityProvider>(context, id).await?;
+        let provider = context.find_stored::<IdentityProvider>(id).await?;
         context.check_preconditions(provider.version)?;
         let unproven_values = provider.value.select_unproven(&values);
-        let holders = find_holders(services, &provider.value.proof_ids_of(&unproven_values)).await?;
+        let holders = find_holders(&context.services, &provider.value.proof_ids_of(&unproven_values)).await?;
         let Some(decision) = provider.value.prove(tenant, &values, &holders, Some(&context.caller), at)? else {
             let body = render(&IdentityCheck::new(&evidence, &provider.value))?;
             return Ok(ChangePlan::Unchanged(Reply::ok(body, None)));
         };
         let body = render(&IdentityCheck::new(&evidence, &decision.state))?;
         let json = render(&decision.state)?;
-        let (mut change, state) = services.change_set(context, decision, &json, at)?;
+        let (mut change, state) = context.change_set(decision, &json, at)?;
         change.writes = proof_writes(&provider.value, Some(&state), at);
         change.writes.push(Write::put(&Row::at_version(state, provider.version)));
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
-    let reply = services.change(context, plan).await?;
-    services.tokens.forget_rights();
+    let reply = context.change(plan).await?;
+    context.services.tokens.forget_rights();
     Ok(reply)
 }
 

@@ -15,23 +15,18 @@ use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, or_not_found, render};
+use crate::context::services::{or_not_found, render};
 
 /// `GET /identity-providers/{id}/links`: lists the links of a provider.
 ///
 /// # Errors
 /// Not found, invalid parameters, no admin-level key of the organization; see [`Error`].
-pub async fn list(
-    services: &Services,
-    context: &RequestContext,
-    id: IdentityProviderId,
-    mut params: Params,
-) -> Result<Reply, Error> {
-    services.find_stored::<IdentityProvider>(context, id).await?;
+pub async fn list(context: &RequestContext, id: IdentityProviderId, mut params: Params) -> Result<Reply, Error> {
+    context.find_stored::<IdentityProvider>(id).await?;
     let request = IdentityLink::read_list(id, &mut params);
     let request = params.finish(request)?;
     let listing = rows::identity_links::list(id, request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    expand::plain_page(context, &request, listing).await
 }
 
 /// `POST /identity-providers/{id}/links`: links an account to a person, or confirms the link.
@@ -39,24 +34,19 @@ pub async fn list(
 /// # Errors
 /// Not found, invalid fields, no admin-level key of the organization, more access than the caller has, an unknown or
 /// deactivated person, an account of another person, a person with another account; see [`Error`].
-pub async fn put(
-    services: &Services,
-    context: &RequestContext,
-    id: IdentityProviderId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn put(context: &RequestContext, id: IdentityProviderId, body: Object) -> Result<Reply, Error> {
     let draft = IdentityLinkDraft::parse(body);
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
-        let provider = services.find_stored::<IdentityProvider>(context, id).await?;
+        let provider = context.find_stored::<IdentityProvider>(id).await?;
         let draft = context.validate_update(provider.version, || draft.clone())?;
         let (mut person, mut link_of_person) = (None, None);
         if let Some(person_id) = draft.person() {
-            person = services.store.row::<Employee>(tenant, person_id).await?;
-            link_of_person = find_link_of(services, context, id, person_id).await?;
+            person = context.services.store.row::<Employee>(tenant, person_id).await?;
+            link_of_person = find_link_of(context, id, person_id).await?;
         }
         let account = IdentityLink::id_of(id, &draft.subject);
-        let link_of_account = services.store.row::<IdentityLink>(tenant, account).await?;
+        let link_of_account = context.services.store.row::<IdentityLink>(tenant, account).await?;
         let stored_links = StoredLinks {
             of_account: link_of_account.as_ref().map(|link| &link.value),
             of_person: link_of_person.as_ref().map(|link| &link.value),
@@ -84,13 +74,13 @@ pub async fn put(
         let version = link_of_account.as_ref().map(|link| link.version);
         let change = ChangeSet {
             requires: requires.into_iter().flatten().collect(),
-            ..link_change(services, context, link, version, audit, at)
+            ..link_change(context, link, version, audit, at)
         };
         Ok(ChangePlan::Commit(Box::new(change), reply))
     };
-    let reply = services.change(context, plan).await?;
-    services.auth.forget_people_of(context.caller.tenant.organization);
-    services.tokens.forget_rights();
+    let reply = context.change(plan).await?;
+    context.services.auth.forget_people_of(context.caller.tenant.organization);
+    context.services.tokens.forget_rights();
     Ok(reply)
 }
 
@@ -98,47 +88,40 @@ pub async fn put(
 ///
 /// # Errors
 /// Not found, no admin-level key of the organization; see [`Error`].
-pub async fn remove(
-    services: &Services,
-    context: &RequestContext,
-    id: IdentityProviderId,
-    person: EmployeeId,
-) -> Result<Reply, Error> {
+pub async fn remove(context: &RequestContext, id: IdentityProviderId, person: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let provider = services.find_stored::<IdentityProvider>(context, id).await?;
-        let link = or_not_found(find_link_of(services, context, id, person).await?)?;
+        let provider = context.find_stored::<IdentityProvider>(id).await?;
+        let link = or_not_found(find_link_of(context, id, person).await?)?;
         context.validate_action(provider.version)?;
-        let employee = services.find_stored::<Employee>(context, person).await?;
+        let employee = context.find_stored::<Employee>(person).await?;
         let (removed_link, audit) = link.value.remove(&employee.value, at);
-        let change = link_change(services, context, removed_link, Some(link.version), audit, at);
+        let change = link_change(context, removed_link, Some(link.version), audit, at);
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
-    let reply = services.change(context, plan).await?;
-    services.auth.forget_people_of(context.caller.tenant.organization);
-    services.tokens.forget_rights();
+    let reply = context.change(plan).await?;
+    context.services.auth.forget_people_of(context.caller.tenant.organization);
+    context.services.tokens.forget_rights();
     Ok(reply)
 }
 
 /// Returns the link of a person at a provider.
 async fn find_link_of(
-    services: &Services,
     context: &RequestContext,
     provider: IdentityProviderId,
     person: EmployeeId,
 ) -> Result<Option<Versioned<IdentityLink>>, Error> {
     let key = IdentityLink::person_key(provider, person);
-    Ok(services.store.row_by(context.caller.tenant, rows::identity_links::BY_PERSON, key).await?)
+    Ok(context.services.store.row_by(context.caller.tenant, rows::identity_links::BY_PERSON, key).await?)
 }
 
 /// Returns the change set that writes a link.
 fn link_change(
-    services: &Services,
     context: &RequestContext,
     link: IdentityLink,
     seen: Option<Version>,
     audit: AuditDraft,
     at: Timestamp,
 ) -> ChangeSet {
-    let entry = context.audit(services.id(at), audit, at.max(link.updated_at));
+    let entry = context.audit(context.services.id(at), audit, at.max(link.updated_at));
     ChangeSet { writes: vec![Write::put(&Row { value: link, seen })], ..ChangeSet::new(entry) }
 }

@@ -26,19 +26,19 @@ use crate::context::services::{Services, render};
 ///
 /// # Errors
 /// Invalid parameters, no admin-level key of the organization; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, mut params: Params) -> Result<Reply, Error> {
     let request = params.list_by_update_time::<IdentityProvider>("identity-providers");
     let request = params.finish(request)?;
     let listing = rows::identity_providers::list(request.filter, request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    expand::plain_page(context, &request, listing).await
 }
 
 /// `GET /identity-providers/{id}`: returns an identity provider.
 ///
 /// # Errors
 /// Not found, no admin-level key of the organization; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: IdentityProviderId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.find_stored::<IdentityProvider>(context, id).await?).await
+pub async fn get(context: &RequestContext, id: IdentityProviderId) -> Result<Reply, Error> {
+    expand::plain(context, &context.find_stored::<IdentityProvider>(id).await?).await
 }
 
 /// `POST /identity-providers`: creates an identity provider.
@@ -46,24 +46,25 @@ pub async fn get(services: &Services, context: &RequestContext, id: IdentityProv
 /// # Errors
 /// Invalid fields, no admin-level key of the organization, more access than the caller has, the maximum number of
 /// providers is reached; see [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
         let organization = context.caller.tenant.organization;
-        draft.require_https(services.identity_transport.has_trusted_network(organization))?;
-        let id = services.id(at);
+        draft.require_https(context.services.identity_transport.has_trusted_network(organization))?;
+        let id = context.services.id(at);
         let sealed_secret = match &draft.client_secret {
-            Some(secret) => Some(seal(services, (context.caller.tenant, id), secret)?),
+            Some(secret) => Some(seal(&context.services, (context.caller.tenant, id), secret)?),
             None => None,
         };
         let decision = IdentityProvider::create(id, draft, sealed_secret, &context.caller, at)?;
-        let providers = services.store.entries(context.caller.tenant, rows::identity_providers::all()).await?;
+        let providers =
+            context.services.store.entries(context.caller.tenant, rows::identity_providers::all()).await?;
         IdentityProvider::admit(providers.len())?;
         Ok(PendingChange::new(decision)
             .with_requirements([Require::rows_below::<IdentityProvider>(MAX_PROVIDERS)]))
     };
-    services.create(context, decide).await
+    context.create(decide).await
 }
 
 /// `PATCH /identity-providers/{id}`: updates an identity provider.
@@ -71,20 +72,17 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// # Errors
 /// Not found, invalid fields, no admin-level key of the organization, more access than the caller has, a status that
 /// the present one does not lead to; see [`Error`].
-pub async fn update(
-    services: &Services,
-    context: &RequestContext,
-    id: IdentityProviderId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn update(context: &RequestContext, id: IdentityProviderId, body: Object) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let provider = services.find_stored::<IdentityProvider>(context, id).await?;
+        let provider = context.find_stored::<IdentityProvider>(id).await?;
         let patch = context.validate_update(provider.version, || Patch::resolve(&update, &provider.value))?;
         let owner = (context.caller.tenant, id);
         let sealed_secret = match &patch.client_secret {
             None => None,
-            Some(wanted) => reseal(services, owner, provider.value.client_secret.as_deref(), wanted.as_ref())?,
+            Some(wanted) => {
+                reseal(&context.services, owner, provider.value.client_secret.as_deref(), wanted.as_ref())?
+            }
         };
         let Some(decision) = provider.value.update(patch, sealed_secret, &context.caller, at)? else {
             return Ok((provider, None));
@@ -92,9 +90,9 @@ pub async fn update(
         let proofs = proof_writes(&provider.value, Some(&decision.state), at);
         Ok((provider, Some(PendingChange::new(decision).with_writes(proofs))))
     };
-    let reply = services.update(context, decide).await?;
-    services.auth.forget_people_of(context.caller.tenant.organization);
-    services.tokens.forget_rights();
+    let reply = context.update(decide).await?;
+    context.services.auth.forget_people_of(context.caller.tenant.organization);
+    context.services.tokens.forget_rights();
     Ok(reply)
 }
 
@@ -102,17 +100,13 @@ pub async fn update(
 ///
 /// # Errors
 /// Not found, no admin-level key of the organization, less access than the provider gives; see [`Error`].
-pub async fn remove(
-    services: &Services,
-    context: &RequestContext,
-    id: IdentityProviderId,
-) -> Result<Reply, Error> {
+pub async fn remove(context: &RequestContext, id: IdentityProviderId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let provider = services.find_stored::<IdentityProvider>(context, id).await?;
+        let provider = context.find_stored::<IdentityProvider>(id).await?;
         context.validate_action(provider.version)?;
         let decision = provider.value.delete(&context.caller, at)?;
         let json = render(&decision.state)?;
-        let (mut change, _) = services.change_set(context, decision, &json, at)?;
+        let (mut change, _) = context.change_set(decision, &json, at)?;
         let key = RowKey { table: IdentityProvider::TABLE, id: id.to_bytes() };
         // The links may be as many as there are people, so a worker removes them.
         let removal = ProviderRemoval { id, deleted_at: at };
@@ -120,9 +114,9 @@ pub async fn remove(
         change.writes.extend(proof_writes(&provider.value, None, at));
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
-    let reply = services.change(context, plan).await?;
-    services.auth.forget_people_of(context.caller.tenant.organization);
-    services.tokens.forget_rights();
+    let reply = context.change(plan).await?;
+    context.services.auth.forget_people_of(context.caller.tenant.organization);
+    context.services.tokens.forget_rights();
     Ok(reply)
 }
 

@@ -111,11 +111,11 @@ pub(crate) async fn with_employee(
 ///
 /// # Errors
 /// Not found: the person, or an invitation of the person; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, employee: EmployeeId) -> Result<Reply, Error> {
-    let (tenant, at) = (context.caller.tenant, services.clock.now());
+pub async fn get(context: &RequestContext, employee: EmployeeId) -> Result<Reply, Error> {
+    let (tenant, at) = (context.caller.tenant, context.services.clock.now());
     let (stored, person) = tokio::try_join!(
-        services.store.first(tenant, rows::invitations::newest(employee)),
-        services.store.row::<Employee>(tenant, employee)
+        context.services.store.first(tenant, rows::invitations::newest(employee)),
+        context.services.store.row::<Employee>(tenant, employee)
     )?;
     let (stored, person) = (or_not_found(stored)?, or_not_found(person)?.value.status);
     let body = render(&stored.value.view(person, at))?;
@@ -131,42 +131,42 @@ const SECRET_MEMBERS: &[&str] = &["accept_url"];
 ///
 /// # Errors
 /// Not found, a caller without write access to people, not pending, over the limits of emails; see [`Error`].
-pub async fn invite(services: &Services, context: &RequestContext, employee: EmployeeId) -> Result<Reply, Error> {
+pub async fn invite(context: &RequestContext, employee: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
         let tenant = context.caller.tenant;
         let (person, before) = tokio::try_join!(
-            services.store.row::<Employee>(tenant, employee),
-            services.store.first(tenant, rows::invitations::newest(employee))
+            context.services.store.row::<Employee>(tenant, employee),
+            context.services.store.first(tenant, rows::invitations::newest(employee))
         )?;
         let person = or_not_found(person)?;
         context.validate_action(person.shown_version())?;
         person.value.authorize_invitation(context.caller.is_data_admin())?;
         // Only the newest invitation is valid, so two within a millisecond need different times.
         let sent_at = before.as_ref().map_or(at, |row| at.strictly_after(row.value.created_at));
-        let (new, token) = create_invitation(services, tenant, &person.value, (at, sent_at))?;
+        let (new, token) = create_invitation(&context.services, tenant, &person.value, (at, sent_at))?;
         if new.mail.is_some() {
-            let exceeded_limit = reached_limit(services, tenant, &person.value.email, at).await?;
+            let exceeded_limit = reached_limit(&context.services, tenant, &person.value.email, at).await?;
             invitation::within_limits(before.as_ref().map(|newest| &newest.value), exceeded_limit.as_ref(), at)?;
         }
         let is_passed_on = new.mail.is_none() && context.caller.is_data_admin();
-        let accept_url = is_passed_on.then(|| services.settings.accept_url(&token));
+        let accept_url = is_passed_on.then(|| context.services.settings.accept_url(&token));
         let sent_invitation = SentInvitation { invitation: new.view(person.value.status, at), accept_url };
         let draft = candor_domain::audit::AuditDraft::new(&person.value, "employee.invite");
-        let mut change = ChangeSet::new(context.audit(services.id(at), draft, at));
+        let mut change = ChangeSet::new(context.audit(context.services.id(at), draft, at));
         if let Some(invitation_before) = before {
             let revocation = invitation_before.value.revoke(at);
             change.events =
-                events(services, Some(&invitation_before.value), &revocation, person.value.status, at)?;
+                events(&context.services, Some(&invitation_before.value), &revocation, person.value.status, at)?;
             change.writes = vec![Write::put(&Row::at_version(revocation, invitation_before.version))];
         }
-        change.events.extend(events(services, None, &new, person.value.status, at)?);
+        change.events.extend(events(&context.services, None, &new, person.value.status, at)?);
         change.writes.push(Write::put(&Row::new(new)));
         change.requires = vec![candor_port_storage::Require::has_version::<Employee>(employee, person.version)];
         let reply = Reply::ok(render(&sent_invitation)?, Some(Version::FIRST));
         let secret_members = if is_passed_on { SECRET_MEMBERS } else { &[] };
         Ok(ChangePlan::Commit(Box::new(change), reply.with_made_members(secret_members)))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 /// `POST /invitations/accept`: accepts an invitation by its token, without an API key.

@@ -50,18 +50,18 @@ pub(super) fn with_secret(api_key: &ApiKey, secret: &Secret) -> Result<bytes::By
 ///
 /// # Errors
 /// Invalid parameters, not an admin; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     let listing = rows::api_keys::list(request.filter, request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    expand::plain_page(context, &request, listing).await
 }
 
 /// `GET /api-keys/{id}`: returns an API key.
 ///
 /// # Errors
 /// Not found, not an admin; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: KeyId) -> Result<Reply, Error> {
-    expand::plain(services, context, &services.find_stored::<ApiKey>(context, id).await?).await
+pub async fn get(context: &RequestContext, id: KeyId) -> Result<Reply, Error> {
+    expand::plain(context, &context.find_stored::<ApiKey>(id).await?).await
 }
 
 /// `POST /api-keys`: creates an API key. The response includes its secret.
@@ -69,33 +69,31 @@ pub async fn get(services: &Services, context: &RequestContext, id: KeyId) -> Re
 /// # Errors
 /// Invalid fields, not an admin, more access than the caller has, an unknown person, the maximum number of valid
 /// keys is reached; see [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
-    let draft = Draft::parse(body, services.clock.now());
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let draft = Draft::parse(body, context.services.clock.now());
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
-        let references = load_references(services, context.caller.tenant.organization, &draft).await?;
-        let secret = generate(draft.environment, random32(&*services.ids)?);
-        let decision = ApiKey::create(services.id(at), draft, &secret, Some(&context.caller), references, at)?;
+        let references = load_references(&context.services, context.caller.tenant.organization, &draft).await?;
+        let secret = generate(draft.environment, random32(&*context.services.ids)?);
+        let decision =
+            ApiKey::create(context.services.id(at), draft, &secret, Some(&context.caller), references, at)?;
         let body = with_secret(&decision.state, &secret)?;
-        let room = require_room(services, context, &decision.state, at).await?;
+        let room = require_room(context, &decision.state, at).await?;
         Ok(PendingChange::new(decision).with_requirements([room]).with_body(body, MADE_MEMBERS))
     };
-    let reply = services.create(context, decide).await;
-    services.auth.forget_unknown();
+    let reply = context.create(decide).await;
+    context.services.auth.forget_unknown();
     reply
 }
 
 /// Checks that one more key may be valid beside those among which `key` counts. Returns the condition that this still
 /// holds at commit time (decision B7).
-pub(super) async fn require_room(
-    services: &Services,
-    context: &RequestContext,
-    key: &ApiKey,
-    at: Timestamp,
-) -> Result<Require, Error> {
-    let room = KeyRoom::new(key, services.settings.max_keys);
+pub(super) async fn require_room(context: &RequestContext, key: &ApiKey, at: Timestamp) -> Result<Require, Error> {
+    let room = KeyRoom::new(key, context.services.settings.max_keys);
     let keys = ValidKeys { holder: room.holder, session: room.session, at };
-    room.admit(services.store.count_valid_keys(context.caller.tenant.organization, keys, room.most).await?)?;
+    room.admit(
+        context.services.store.count_valid_keys(context.caller.tenant.organization, keys, room.most).await?,
+    )?;
     Ok(Require::KeysBelow(keys, room.most))
 }
 
@@ -127,59 +125,48 @@ pub(crate) async fn load_references(
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked, an expired key that shall be
 /// valid again while the maximum number of valid keys is reached; see [`Error`].
-pub async fn update(
-    services: &Services,
-    context: &RequestContext,
-    id: KeyId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn update(context: &RequestContext, id: KeyId, body: Object) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let key_row = services.find_stored::<ApiKey>(context, id).await?;
+        let key_row = context.find_stored::<ApiKey>(id).await?;
         let patch = context.validate_update(key_row.version, || update.resolve_with(&key_row.value, at))?;
-        let returned_at = holder(services, context, &key_row.value).await?.and_then(|holder| holder.returned_at);
+        let returned_at = holder(context, &key_row.value).await?.and_then(|holder| holder.returned_at);
         let Some(decision) = key_row.value.update(patch, returned_at, &context.caller, at)? else {
             return Ok((key_row, None));
         };
         let is_valid_again = decision.state.is_valid(at) && !key_row.value.is_valid(at);
-        let room =
-            if is_valid_again { Some(require_room(services, context, &decision.state, at).await?) } else { None };
+        let room = if is_valid_again { Some(require_room(context, &decision.state, at).await?) } else { None };
         Ok((key_row, Some(PendingChange::new(decision).with_requirements(room))))
     };
-    let reply = services.update(context, decide).await;
-    services.auth.forget(id);
+    let reply = context.update(decide).await;
+    context.services.auth.forget(id);
     reply
 }
 
 /// Loads the person that a key acts for.
-async fn holder(services: &Services, context: &RequestContext, key: &ApiKey) -> Result<Option<Employee>, Error> {
+async fn holder(context: &RequestContext, key: &ApiKey) -> Result<Option<Employee>, Error> {
     let tenant = Tenant { organization: context.caller.tenant.organization, environment: key.environment };
     let Some(id) = key.employee_id else { return Ok(None) };
-    Ok(services.store.row::<Employee>(tenant, id).await?.map(|stored| stored.value))
+    Ok(context.services.store.row::<Employee>(tenant, id).await?.map(|stored| stored.value))
 }
 
 /// `POST /api-keys/{id}/rotate`: replaces the secret of an API key. The response includes the new secret.
 ///
 /// # Errors
 /// Not found, invalid fields, not an admin, more access than the caller has, revoked; see [`Error`].
-pub async fn rotate(
-    services: &Services,
-    context: &RequestContext,
-    id: KeyId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn rotate(context: &RequestContext, id: KeyId, body: Object) -> Result<Reply, Error> {
     let overlap = parse_rotation(body);
     let decide = async |at: Timestamp| {
-        let key_row = services.find_stored::<ApiKey>(context, id).await?;
+        let key_row = context.find_stored::<ApiKey>(id).await?;
         let overlap = context.validate_update(key_row.version, || overlap.clone())?;
-        let secret = generate(key_row.value.environment, random32(&*services.ids)?);
+        let secret = generate(key_row.value.environment, random32(&*context.services.ids)?);
         let decision = key_row.value.rotate(&secret, overlap, &context.caller, at)?;
         let body = with_secret(&decision.state, &secret)?;
         Ok((key_row, PendingChange::new(decision).with_body(body, MADE_MEMBERS)))
     };
-    let reply = services.act(context, decide).await;
-    services.auth.forget(id);
-    services.auth.forget_unknown();
+    let reply = context.act(decide).await;
+    context.services.auth.forget(id);
+    context.services.auth.forget_unknown();
     reply
 }
 
@@ -187,9 +174,9 @@ pub async fn rotate(
 ///
 /// # Errors
 /// Not found, not an admin, revoked already; see [`Error`].
-pub async fn revoke(services: &Services, context: &RequestContext, id: KeyId) -> Result<Reply, Error> {
-    let reply = services.act_on(context, id, ApiKey::revoke).await;
-    services.auth.forget(id);
+pub async fn revoke(context: &RequestContext, id: KeyId) -> Result<Reply, Error> {
+    let reply = context.act_on(id, ApiKey::revoke).await;
+    context.services.auth.forget(id);
     reply
 }
 
@@ -263,26 +250,22 @@ pub struct Me<'a> {
     quotas: QuotasByClass,
 }
 
-async fn find_person(
-    services: &Services,
-    context: &RequestContext,
-    id: Option<EmployeeId>,
-) -> Result<Option<Employee>, Error> {
+async fn find_person(context: &RequestContext, id: Option<EmployeeId>) -> Result<Option<Employee>, Error> {
     let Some(id) = id else { return Ok(None) };
-    Ok(services.store.row::<Employee>(context.caller.tenant, id).await?.map(|person| person.value))
+    Ok(context.services.store.row::<Employee>(context.caller.tenant, id).await?.map(|person| person.value))
 }
 
 /// `GET /me`: describes the key of the request and its access (decision B7).
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn me(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
+pub async fn me(context: &RequestContext) -> Result<Reply, Error> {
     let caller = &context.caller;
-    let organization = organization::load(services, context).await?.value;
+    let organization = organization::load(context).await?.value;
     let may_name = caller.scopes.has(Permission::EmployeesRead);
-    let employee = find_person(services, context, caller.bound_to().filter(|_| may_name)).await?;
+    let employee = find_person(context, caller.bound_to().filter(|_| may_name)).await?;
     let manager_id = employee.as_ref().and_then(|person| person.manager_id);
-    let manager = find_person(services, context, manager_id).await?;
+    let manager = find_person(context, manager_id).await?;
     let window_seconds = candor_domain::window::WINDOW_SECONDS;
     let quota = |class| Quota { limit: caller.quotas.for_class(class), window_seconds };
     let body = Me {

@@ -19,7 +19,7 @@ use crate::context::error::Error;
 use crate::context::list;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, or_not_found, render};
+use crate::context::services::{or_not_found, render};
 use crate::context::visible;
 
 /// A person whose notifications were marked as read.
@@ -37,19 +37,20 @@ pub struct NotificationsRead {
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     let page = match request.filter.clone().seen_by(&context.caller) {
         Some(filter) => {
-            services
+            context
+                .services
                 .store
                 .page(context.caller.tenant, rows::notifications::list(&filter, request.sort, &request.page))
                 .await?
         }
         None => Page { items: vec![], more: false },
     };
-    let hidden_notifications = visible::find_hidden_targets(services, context, &page.items).await?;
-    list::page(services, context, &request, page, |notification, out| {
+    let hidden_notifications = visible::find_hidden_targets(context, &page.items).await?;
+    list::page(context, &request, page, |notification, out| {
         let is_target_visible = !hidden_notifications.contains(&notification.id);
         list::write(out, &notification.shown_to(&context.caller, is_target_visible))
     })
@@ -60,13 +61,13 @@ pub async fn list(services: &Services, context: &RequestContext, params: Params)
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn read(services: &Services, context: &RequestContext, id: NotificationId) -> Result<Reply, Error> {
+pub async fn read(context: &RequestContext, id: NotificationId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let notification_row = services.store.row::<Notification>(context.caller.tenant, id).await?;
+        let notification_row = context.services.store.row::<Notification>(context.caller.tenant, id).await?;
         let notification = or_not_found(notification_row.filter(|row| row.value.is_seen_by(&context.caller)))?;
         context.check_preconditions(notification.version)?;
         let hidden_notifications =
-            visible::find_hidden_targets(services, context, std::slice::from_ref(&notification.value)).await?;
+            visible::find_hidden_targets(context, std::slice::from_ref(&notification.value)).await?;
         let is_target_visible = hidden_notifications.is_empty();
         let Some(read) = notification.value.read(at) else {
             return Ok(ChangePlan::Unchanged(Reply::ok(
@@ -75,12 +76,15 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
             )));
         };
         let body = render(&read.shown_to(&context.caller, is_target_visible))?;
-        let mut change =
-            ChangeSet::new(context.audit(services.id(at), draft("notification.read", "notification", id), at));
+        let mut change = ChangeSet::new(context.audit(
+            context.services.id(at),
+            draft("notification.read", "notification", id),
+            at,
+        ));
         change.writes = vec![Write::put(&Row::at_version(read, notification.version))];
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, Some(notification.version.next()))))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 /// `POST /notifications/read_all`: marks the unread notifications of a person as read, at most
@@ -88,14 +92,14 @@ pub async fn read(services: &Services, context: &RequestContext, id: Notificatio
 ///
 /// # Errors
 /// Invalid fields, another recipient than the caller's person, an unknown person; see [`Error`].
-pub async fn read_all(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn read_all(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let recipient = parse_read_all(body, &context.caller);
     let plan = async |at: Timestamp| {
         let recipient = recipient.clone()?;
         may_read_all(&recipient, &context.caller)?;
         let person = match recipient.id {
             None => None,
-            Some(id) => services.store.row::<Employee>(context.caller.tenant, id).await?,
+            Some(id) => context.services.store.row::<Employee>(context.caller.tenant, id).await?,
         };
         let Some(person) = person else {
             return Err(DomainError::unprocessable("recipient_id", recipient.not_found()).into());
@@ -104,14 +108,17 @@ pub async fn read_all(services: &Services, context: &RequestContext, body: Objec
         let unread = Filter { recipient_id: Some(id), unread: Some(true) };
         let first = PageRequest { limit: MAX_READ_AT_ONCE, after: None };
         let unread = rows::notifications::list(&unread, Sort::ascending_by(SortBy::CreatedAt), &first);
-        let unread = services.store.page(context.caller.tenant, unread).await?;
-        let mut change =
-            ChangeSet::new(context.audit(services.id(at), draft("notification.read_all", "employee", id), at));
+        let unread = context.services.store.page(context.caller.tenant, unread).await?;
+        let mut change = ChangeSet::new(context.audit(
+            context.services.id(at),
+            draft("notification.read_all", "employee", id),
+            at,
+        ));
         change.writes = vec![Write::NotificationsRead(id, at)];
         let body = render(&NotificationsRead { recipient_id: id, read_at: at, complete: !unread.more })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 fn draft(action: &'static str, kind: &str, id: impl ToString) -> AuditDraft {

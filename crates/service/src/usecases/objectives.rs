@@ -66,19 +66,14 @@ impl Expandable for Objective {
         if paths.contains(&Expand::LinkedSummaries) { WITH_SUMMARIES_AT_A_TIME } else { usize::MAX }
     }
 
-    async fn find(
-        services: &Services,
-        context: &RequestContext,
-        paths: &[Expand],
-        items: &[Self],
-    ) -> Result<Included, Error> {
+    async fn find(context: &RequestContext, paths: &[Expand], items: &[Self]) -> Result<Included, Error> {
         let summaries = items.iter().flat_map(newest_summaries).copied();
         let owners = items.iter().map(|item| item.owner_id);
         let parents = items.iter().filter_map(|item| item.parent_id);
         let (owners, summaries, parents) = tokio::try_join!(
-            expand::inline_referenced(services, context, paths.contains(&Expand::Owner), owners),
-            visible::inline_many(services, context, paths.contains(&Expand::LinkedSummaries), summaries),
-            visible::inline_many(services, context, paths.contains(&Expand::Parent), parents),
+            expand::inline_referenced(context, paths.contains(&Expand::Owner), owners),
+            visible::inline_many(context, paths.contains(&Expand::LinkedSummaries), summaries),
+            visible::inline_many(context, paths.contains(&Expand::Parent), parents),
         )?;
         Ok(Included { owners, summaries, parents })
     }
@@ -99,33 +94,23 @@ impl Expandable for Objective {
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(
-    services: &Services,
-    context: &RequestContext,
-    family: Family,
-    params: Params,
-) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, family: Family, params: Params) -> Result<Reply, Error> {
     let mut request = params.parse(|params| Filter::read(family, params))?;
-    hide_unseen(services, context, &mut request.filter).await?;
+    hide_unseen(context, &mut request.filter).await?;
     let listing = rows::objectives::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
-    expand::page(services, context, &request, listing).await
+    expand::page(context, &request, listing).await
 }
 
 /// `GET` on the counts of a family: counts the objectives that the caller sees.
 ///
 /// # Errors
 /// Invalid parameters, too slow; see [`Error`].
-pub async fn counts(
-    services: &Services,
-    context: &RequestContext,
-    family: Family,
-    params: Params,
-) -> Result<Reply, Error> {
+pub async fn counts(context: &RequestContext, family: Family, params: Params) -> Result<Reply, Error> {
     let CountRequest { mut filter, groups } = params.parse(|params| Filter::read_counts(family, params))?;
-    hide_unseen(services, context, &mut filter).await?;
+    hide_unseen(context, &mut filter).await?;
     let keys: Vec<_> = groups.iter().map(|group| rows::objectives::group_key(*group)).collect();
     let listing = rows::objectives::list(&filter, context.caller.viewer(), Objective::DEFAULT, &PageRequest::ALL);
-    counts::reply(services, context, listing, &keys, |counted| {
+    counts::reply(context, listing, &keys, |counted| {
         let mut group_view = ObjectiveCount { count: counted.count, ..ObjectiveCount::default() };
         for (group, value) in groups.iter().zip(&counted.values) {
             let member = match group {
@@ -142,8 +127,8 @@ pub async fn counts(
 }
 
 /// Makes a filter match nothing if it names a parent that the caller does not see.
-async fn hide_unseen(services: &Services, context: &RequestContext, filter: &mut Filter) -> Result<(), Error> {
-    if !visible::may_filter_by(services, context, filter.parent_id.map(LinkedId::Objective)).await? {
+async fn hide_unseen(context: &RequestContext, filter: &mut Filter) -> Result<(), Error> {
+    if !visible::may_filter_by(context, filter.parent_id.map(LinkedId::Objective)).await? {
         filter.scopes.clear();
     }
     Ok(())
@@ -151,12 +136,11 @@ async fn hide_unseen(services: &Services, context: &RequestContext, filter: &mut
 
 /// Returns the parent that a body names, if it exists and the caller sees it.
 async fn parent(
-    services: &Services,
     context: &RequestContext,
     named: Option<&Reference<ObjectiveKind>>,
 ) -> Result<Option<StoredParent>, Error> {
     let Some(id) = named.and_then(|named| named.id) else { return Ok(None) };
-    let objective = visible::find::<Objective>(services, context, id).await?.map(|row| row.value);
+    let objective = visible::find::<Objective>(context, id).await?.map(|row| row.value);
     Ok(objective.map(|parent| StoredParent { id, scope: parent.scope, status: parent.status }))
 }
 
@@ -167,25 +151,19 @@ fn key_result_ids(services: &Services, count: usize, at: Timestamp) -> Vec<KeyRe
 
 /// Returns the objective, which must belong to this family and be visible to the caller (decisions A2, B5).
 pub(super) async fn find_in_family(
-    services: &Services,
     context: &RequestContext,
     family: Family,
     id: ObjectiveId,
 ) -> Result<Versioned<Objective>, Error> {
-    let objective_row = visible::find::<Objective>(services, context, id).await?;
+    let objective_row = visible::find::<Objective>(context, id).await?;
     or_not_found(objective_row.filter(|row| family.scopes().contains(&row.value.scope)))
 }
 
 /// Returns `true` if the owner reports to the caller's person, at any depth.
-async fn reports_to(
-    services: &Services,
-    context: &RequestContext,
-    viewer: Viewer,
-    owner: EmployeeId,
-) -> Result<bool, Error> {
+async fn reports_to(context: &RequestContext, viewer: Viewer, owner: EmployeeId) -> Result<bool, Error> {
     match viewer {
         Viewer::Person(person) if person != owner => {
-            Ok(services.store.read_reporting(context.caller.tenant, person, owner).await?.is_below)
+            Ok(context.services.store.read_reporting(context.caller.tenant, person, owner).await?.is_below)
         }
         Viewer::Everything | Viewer::Person(_) => Ok(false),
     }
@@ -196,13 +174,12 @@ async fn reports_to(
 /// # Errors
 /// Not found, also for an objective of the other family; invalid parameters; see [`Error`].
 pub async fn get(
-    services: &Services,
     context: &RequestContext,
     family: Family,
     id: ObjectiveId,
     params: Params,
 ) -> Result<Reply, Error> {
-    expand::one(services, context, params, find_in_family(services, context, family, id)).await
+    expand::one(context, params, find_in_family(context, family, id)).await
 }
 
 /// `GET /{resource}/{id}/history`: lists the changes of an objective, newest first (decision C9).
@@ -210,17 +187,16 @@ pub async fn get(
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
 pub async fn history(
-    services: &Services,
     context: &RequestContext,
     family: Family,
     id: ObjectiveId,
     mut params: Params,
 ) -> Result<Reply, Error> {
-    let objective = find_in_family(services, context, family, id).await?;
+    let objective = find_in_family(context, family, id).await?;
     let filter = audit::Filter { target_id: Some(objective.value.id.to_string()), ..audit::Filter::default() };
     let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![]);
     let request = params.finish(request)?;
-    audit_log::history(services, context, &request).await
+    audit_log::history(context, &request).await
 }
 
 /// `POST /{resource}`: creates an objective.
@@ -228,42 +204,38 @@ pub async fn history(
 /// # Errors
 /// Invalid fields, an org objective without admin context, an owner who is unknown or out of the caller's reach,
 /// an external id in use; see [`Error`].
-pub async fn create(
-    services: &Services,
-    context: &RequestContext,
-    family: Family,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn create(context: &RequestContext, family: Family, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(family, body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
         let owner = async {
             match draft.owner.id {
                 None => Ok(None),
-                Some(id) => Ok::<_, Error>(services.store.row::<Employee>(context.caller.tenant, id).await?),
+                Some(id) => {
+                    Ok::<_, Error>(context.services.store.row::<Employee>(context.caller.tenant, id).await?)
+                }
             }
         };
         let bodies = std::slice::from_ref(&draft);
-        let holders = external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies);
-        let parent = parent(services, context, draft.parent.as_ref());
-        let (review, owner, external_ids, parent) =
-            tokio::try_join!(review(services, context), owner, holders, parent)?;
+        let holders = external_ids::find_holders(context, rows::objectives::BY_EXTERNAL_ID, bodies);
+        let parent = parent(context, draft.parent.as_ref());
+        let (review, owner, external_ids, parent) = tokio::try_join!(review(context), owner, holders, parent)?;
         draft.may_be_created_by(&context.caller, review)?;
         let owner = match owner.map(|owner| owner.value) {
             None => None,
             Some(it) => {
                 it.must_exist("create")?;
                 let viewer = context.caller.viewer();
-                let is_report = reports_to(services, context, viewer, it.id).await?;
+                let is_report = reports_to(context, viewer, it.id).await?;
                 Some(StoredOwner { role: it.role, in_reach: viewer.reaches(it.id, is_report) })
             }
         };
-        let key_result_ids = key_result_ids(services, draft.new_key_results(), at);
+        let key_result_ids = key_result_ids(&context.services, draft.new_key_results(), at);
         let references = References { owner, external_ids, parent, key_result_ids };
-        let decision = Objective::create(services.id(at), draft, &references, at)?;
+        let decision = Objective::create(context.services.id(at), draft, &references, at)?;
         Ok(PendingChange::new(decision).with_new_ids(references.key_result_ids))
     };
-    services.create(context, decide).await
+    context.create(decide).await
 }
 
 /// `PATCH /{resource}/{id}`: updates an objective.
@@ -272,7 +244,6 @@ pub async fn create(
 /// Not found, invalid fields, no admin context for an org objective, a status that PATCH cannot set, an external
 /// id in use; see [`Error`].
 pub async fn update(
-    services: &Services,
     context: &RequestContext,
     family: Family,
     id: ObjectiveId,
@@ -280,23 +251,23 @@ pub async fn update(
 ) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let objective = find_in_family(services, context, family, id).await?;
-        let visible_objective = visible::as_shown(services, context, &objective).await?;
+        let objective = find_in_family(context, family, id).await?;
+        let visible_objective = visible::as_shown(context, &objective).await?;
         let patch =
             context.validate_update(objective.version, || update.resolve_with(&visible_objective.value))?;
         objective.value.may_be_changed_by(&context.caller)?;
         let bodies = std::slice::from_ref(&patch);
-        let holders = external_ids::find_holders(services, context, rows::objectives::BY_EXTERNAL_ID, bodies);
-        let parent = parent(services, context, patch.parent.as_ref().and_then(Option::as_ref));
-        let (external_ids, review, parent) = tokio::try_join!(holders, review(services, context), parent)?;
+        let holders = external_ids::find_holders(context, rows::objectives::BY_EXTERNAL_ID, bodies);
+        let parent = parent(context, patch.parent.as_ref().and_then(Option::as_ref));
+        let (external_ids, review, parent) = tokio::try_join!(holders, review(context), parent)?;
         let needs_approval = objective.value.needs_approval_from_others(&context.caller, review);
-        let key_result_ids = key_result_ids(services, patch.new_key_results(), at);
+        let key_result_ids = key_result_ids(&context.services, patch.new_key_results(), at);
         let references = References { owner: None, external_ids, parent, key_result_ids };
         let decision = objective.value.update(&patch, &references, needs_approval, at)?;
         let change = decision.map(|decision| PendingChange::new(decision).with_new_ids(references.key_result_ids));
         Ok((objective, change))
     };
-    services.update(context, decide).await
+    context.update(decide).await
 }
 
 /// `POST /{resource}/{id}/{action}`: runs an action of the lifecycle, such as `approve` (§3.1).
@@ -305,7 +276,6 @@ pub async fn update(
 /// Not found, invalid fields, no admin context for an org objective, a required review by the owner, a
 /// transition that is not allowed; see [`Error`].
 pub async fn act(
-    services: &Services,
     context: &RequestContext,
     family: Family,
     id: ObjectiveId,
@@ -314,17 +284,16 @@ pub async fn act(
 ) -> Result<Reply, Error> {
     let action = Action::parse(what, body);
     let decide = async |at: Timestamp| {
-        let (stored, review) =
-            tokio::try_join!(find_in_family(services, context, family, id), review(services, context))?;
+        let (stored, review) = tokio::try_join!(find_in_family(context, family, id), review(context))?;
         let action = context.validate_update(stored.version, || action.clone())?;
         stored.value.may_be_acted_on_by(&context.caller, what, review)?;
         let decision = stored.value.apply(action, review, at)?;
         Ok((stored, PendingChange::new(decision)))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }
 
 /// Returns the organization's review setting of objectives (decision C10).
-async fn review(services: &Services, context: &RequestContext) -> Result<Review, Error> {
-    Ok(organization::load(services, context).await?.value.objective_review)
+async fn review(context: &RequestContext) -> Result<Review, Error> {
+    Ok(organization::load(context).await?.value.objective_review)
 }

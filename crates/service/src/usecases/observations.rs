@@ -29,7 +29,6 @@ use crate::context::external_ids;
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 use crate::context::visible;
 
 /// Resources to inline in the observations of a page.
@@ -51,12 +50,7 @@ impl Expandable for Observation {
         }
     }
 
-    async fn find(
-        services: &Services,
-        context: &RequestContext,
-        paths: &[Expand],
-        items: &[Self],
-    ) -> Result<Included, Error> {
+    async fn find(context: &RequestContext, paths: &[Expand], items: &[Self]) -> Result<Included, Error> {
         let (employee, author) = (paths.contains(&Expand::Employee), paths.contains(&Expand::Author));
         let people = items.iter().flat_map(|item| {
             let subject = employee.then_some(item.employee_id);
@@ -64,8 +58,8 @@ impl Expandable for Observation {
         });
         let tags = items.iter().flat_map(|item| item.attribute_ids.iter().copied());
         let (people, attributes) = tokio::try_join!(
-            expand::inline_referenced(services, context, employee || author, people),
-            expand::inline_referenced(services, context, paths.contains(&Expand::Attributes), tags),
+            expand::inline_referenced(context, employee || author, people),
+            expand::inline_referenced(context, paths.contains(&Expand::Attributes), tags),
         )?;
         Ok(Included { people: people.unwrap_or_default(), employee, author, attributes })
     }
@@ -82,17 +76,17 @@ impl Expandable for Observation {
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     let listing = rows::observations::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
-    expand::page(services, context, &request, listing).await
+    expand::page(context, &request, listing).await
 }
 
 /// `GET /observations/counts`: counts the observations that the caller sees.
 ///
 /// # Errors
 /// Invalid parameters, too slow; without `employees:read`, a group by department; see [`Error`].
-pub async fn counts(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn counts(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let CountRequest { filter, groups } = params.parse(Filter::read_counts)?;
     if groups.contains(&ObservationGroup::DepartmentId) {
         context.caller.require(Permission::EmployeesRead)?;
@@ -100,7 +94,7 @@ pub async fn counts(services: &Services, context: &RequestContext, params: Param
     let keys: Vec<_> = groups.iter().map(|group| rows::observations::group_key(*group)).collect();
     let listing =
         rows::observations::list(&filter, context.caller.viewer(), Observation::DEFAULT, &PageRequest::ALL);
-    counts::reply(services, context, listing, &keys, |counted| {
+    counts::reply(context, listing, &keys, |counted| {
         let mut group_view = ObservationCount { count: counted.count, ..ObservationCount::default() };
         for (group, value) in groups.iter().zip(&counted.values) {
             match group {
@@ -119,14 +113,8 @@ pub async fn counts(services: &Services, context: &RequestContext, params: Param
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(
-    services: &Services,
-    context: &RequestContext,
-    id: ObservationId,
-    params: Params,
-) -> Result<Reply, Error> {
-    expand::one::<Observation>(services, context, params, visible::require::<Observation>(services, context, id))
-        .await
+pub async fn get(context: &RequestContext, id: ObservationId, params: Params) -> Result<Reply, Error> {
+    expand::one::<Observation>(context, params, visible::require::<Observation>(context, id)).await
 }
 
 /// `POST /observations`: creates an observation.
@@ -134,16 +122,16 @@ pub async fn get(
 /// # Errors
 /// Invalid fields, another author than the person of a bound key, invalid references, an external id in use; see
 /// [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
-    let draft = Draft::parse(body, services.clock.now());
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
+    let draft = Draft::parse(body, context.services.clock.now());
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
-        let references = find_named(services, context, std::slice::from_ref(&draft)).await?;
-        let decision = Observation::create(services.id(at), draft, &references, at)?;
+        let references = find_named(context, std::slice::from_ref(&draft)).await?;
+        let decision = Observation::create(context.services.id(at), draft, &references, at)?;
         let requires = require_new_open(&decision.state.attribute_ids, &[]);
         Ok(PendingChange::new(decision).with_requirements(requires))
     };
-    services.create(context, decide).await
+    context.create(decide).await
 }
 
 /// `PATCH /observations/{id}`: updates an observation.
@@ -151,60 +139,53 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// # Errors
 /// Not found, invalid fields, a caller who is neither the author nor an org admin, archived, invalid references,
 /// an external id in use; see [`Error`].
-pub async fn update(
-    services: &Services,
-    context: &RequestContext,
-    id: ObservationId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn update(context: &RequestContext, id: ObservationId, body: Object) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let observation = visible::require::<Observation>(services, context, id).await?;
+        let observation = visible::require::<Observation>(context, id).await?;
         let patch = context.validate_update(observation.version, || update.resolve_with(&observation.value))?;
         observation.value.may_be_changed_by(&context.caller)?;
         let attribute_list = patch.attributes.clone().unwrap_or_default();
-        let known_references =
-            references(services, context, &[], &attribute_list, std::slice::from_ref(&patch)).await?;
+        let known_references = references(context, &[], &attribute_list, std::slice::from_ref(&patch)).await?;
         let change = observation.value.update(&patch, &known_references, at)?.map(|decision| {
             let requires = require_new_open(&decision.state.attribute_ids, &observation.value.attribute_ids);
             PendingChange::new(decision).with_requirements(requires)
         });
         Ok((observation, change))
     };
-    services.update(context, decide).await
+    context.update(decide).await
 }
 
 /// `POST /observations/{id}/archive`: archives an observation.
 ///
 /// # Errors
 /// Not found, a caller who is neither the author nor an org admin, archived already; see [`Error`].
-pub async fn archive(services: &Services, context: &RequestContext, id: ObservationId) -> Result<Reply, Error> {
-    act(services, context, id, Observation::archive).await
+pub async fn archive(context: &RequestContext, id: ObservationId) -> Result<Reply, Error> {
+    act(context, id, Observation::archive).await
 }
 
 /// `POST /observations/{id}/restore`: restores an archived observation.
 ///
 /// # Errors
 /// Not found, a caller who is neither the author nor an org admin, not archived; see [`Error`].
-pub async fn restore(services: &Services, context: &RequestContext, id: ObservationId) -> Result<Reply, Error> {
-    act(services, context, id, Observation::restore).await
+pub async fn restore(context: &RequestContext, id: ObservationId) -> Result<Reply, Error> {
+    act(context, id, Observation::restore).await
 }
 
 /// Archives or restores an observation.
 async fn act(
-    services: &Services,
     context: &RequestContext,
     id: ObservationId,
     decide: impl Fn(&Observation, Timestamp) -> Result<Decision<Observation>, DomainError>,
 ) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let observation = visible::require::<Observation>(services, context, id).await?;
+        let observation = visible::require::<Observation>(context, id).await?;
         context.validate_action(observation.version)?;
         observation.value.may_be_changed_by(&context.caller)?;
         let decision = decide(&observation.value, at)?;
         Ok((observation, PendingChange::new(decision)))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }
 
 /// Returns, for each attribute that is new to an observation, the condition that the attribute is not archived at
@@ -215,22 +196,17 @@ fn require_new_open(after: &[AttributeId], before: &[AttributeId]) -> Vec<Requir
 
 /// Returns the stored state of the people and attributes that new observations refer to, and the stored observations
 /// that have an external id of the new ones.
-pub(crate) async fn find_named(
-    services: &Services,
-    context: &RequestContext,
-    drafts: &[Draft],
-) -> Result<References, Error> {
+pub(crate) async fn find_named(context: &RequestContext, drafts: &[Draft]) -> Result<References, Error> {
     let people =
         drafts.iter().flat_map(|draft| std::iter::once(&draft.employee).chain(draft.author.iter().flatten()));
     let people: Vec<_> = people.filter_map(|person| person.id).collect();
     let attributes: Vec<_> = drafts.iter().flat_map(|draft| draft.attributes.iter().cloned()).collect();
-    references(services, context, &people, &attributes, drafts).await
+    references(context, &people, &attributes, drafts).await
 }
 
 /// Returns the stored state of the people and attributes that a body refers to, and the observations with the
 /// external ids of `bodies`.
 async fn references(
-    services: &Services,
     context: &RequestContext,
     people: &[EmployeeId],
     attributes: &[Reference<AttributeKind>],
@@ -240,12 +216,12 @@ async fn references(
     let attributes: Vec<_> = attributes.iter().filter_map(|attribute| attribute.id).collect();
     let referenced_rows = async {
         let (people, attributes) = tokio::try_join!(
-            services.store.rows::<Employee>(tenant, people),
-            services.store.rows::<Attribute>(tenant, &attributes),
+            context.services.store.rows::<Employee>(tenant, people),
+            context.services.store.rows::<Attribute>(tenant, &attributes),
         )?;
         Ok::<_, Error>((people, attributes))
     };
-    let holders = external_ids::find_holders(services, context, rows::observations::BY_EXTERNAL_ID, bodies);
+    let holders = external_ids::find_holders(context, rows::observations::BY_EXTERNAL_ID, bodies);
     let ((people, attributes), external_ids) = tokio::try_join!(referenced_rows, holders)?;
     people.iter().try_for_each(|person| person.value.must_exist("create"))?;
     Ok(References {

@@ -10,36 +10,35 @@ use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 
 /// Returns the organization of the caller.
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) async fn load(services: &Services, context: &RequestContext) -> Result<Versioned<Organization>, Error> {
-    services.find_stored(context, context.caller.tenant.organization).await
+pub(crate) async fn load(context: &RequestContext) -> Result<Versioned<Organization>, Error> {
+    context.find_stored(context.caller.tenant.organization).await
 }
 
 /// `GET /organization`: returns the caller's organization.
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn get(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
-    expand::plain(services, context, &load(services, context).await?).await
+pub async fn get(context: &RequestContext) -> Result<Reply, Error> {
+    expand::plain(context, &load(context).await?).await
 }
 
 /// `PATCH /organization`: updates the organization's settings.
 ///
 /// # Errors
 /// Invalid fields, not an admin, a retention by a key that may not erase people; see [`Error`].
-pub async fn update(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn update(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let organization = load(services, context).await?;
+        let organization = load(context).await?;
         let patch = context.validate_update(organization.version, || update.finish(&organization.value))?;
         patch.authorize(&context.caller)?;
         let decision = organization.value.update(&patch, at);
         Ok((organization, decision.map(PendingChange::new)))
     };
-    services.update(context, decide).await
+    context.update(decide).await
 }

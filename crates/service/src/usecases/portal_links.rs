@@ -73,22 +73,22 @@ fn of_organization(context: &RequestContext) -> RequestContext {
 /// # Errors
 /// Invalid fields, not an admin, more access than the caller has, no console, the maximum number of valid keys is
 /// reached; see [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let link = LinkDraft::parse(body);
     let decide = async |at: Timestamp| {
         let link = context.validate_create(|| link.clone())?;
-        if !services.settings.has_console {
+        if !context.services.settings.has_console {
             return Err(DomainError::transition("console", "off", "open").into());
         }
         let draft = link.for_granter(&context.caller, at);
-        let code = generate_code(random32(&*services.ids)?);
-        let decision = ApiKey::create_link(services.id(at), draft, &code, Some(&context.caller), at)?;
-        let url = services.settings.portal_url(&link.start, &code);
+        let code = generate_code(random32(&*context.services.ids)?);
+        let decision = ApiKey::create_link(context.services.id(at), draft, &code, Some(&context.caller), at)?;
+        let url = context.services.settings.portal_url(&link.start, &code);
         let body = render(&PortalLink { api_key: &decision.state, url: &url })?;
-        let room = require_room(services, context, &decision.state, at).await?;
+        let room = require_room(context, &decision.state, at).await?;
         Ok(PendingChange::new(decision).with_requirements([room]).with_body(body, MADE_MEMBERS))
     };
-    services.create(&of_organization(context), decide).await
+    of_organization(context).create(decide).await
 }
 
 /// `POST /portal-links/exchange`: exchanges the code of a link for its API key, once and without an API key.

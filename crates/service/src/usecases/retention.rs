@@ -28,19 +28,19 @@ const PAGES: usize = 100;
 ///
 /// # Errors
 /// Invalid parameters, no admin-level key; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     context.authorize()?;
     let listing = rows::retention_runs::list(request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    expand::plain_page(context, &request, listing).await
 }
 
 /// `GET /retention/runs/{id}`: returns a run with its receipt.
 ///
 /// # Errors
 /// Not found, no admin-level key; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: RetentionRunId) -> Result<Reply, Error> {
-    let run = services.find_stored::<RetentionRun>(context, id).await?;
+pub async fn get(context: &RequestContext, id: RetentionRunId) -> Result<Reply, Error> {
+    let run = context.find_stored::<RetentionRun>(id).await?;
     context.authorize()?;
     Ok(Reply::ok(render(&run.value)?, None))
 }
@@ -49,16 +49,16 @@ pub async fn get(services: &Services, context: &RequestContext, id: RetentionRun
 ///
 /// # Errors
 /// Invalid parameters, no admin-level key; see [`Error`].
-pub async fn preview(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn preview(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(PreviewRequest::read)?;
     context.authorize()?;
     let tenant = context.caller.tenant;
-    let organization = organization::load(services, context).await?;
-    let rules = request.rules(&organization.value, services.clock.now());
+    let organization = organization::load(context).await?;
+    let rules = request.rules(&organization.value, context.services.clock.now());
     let (mut applies_at, mut counts) = (BTreeMap::new(), BTreeMap::new());
     for (rule, run, last) in rules.scheduled_rules() {
         applies_at.insert(rule.word().to_owned(), run);
-        counts.insert(rule.word().to_owned(), count(services, tenant, rule, last).await?);
+        counts.insert(rule.word().to_owned(), count(&context.services, tenant, rule, last).await?);
     }
     let preview = RetentionPreview { next_run_at: rules.next_run_at, applies_at, counts };
     Ok(Reply::ok(render(&preview)?, None))

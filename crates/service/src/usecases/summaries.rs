@@ -26,7 +26,6 @@ use crate::context::external_ids;
 use crate::context::list::JsonObjectWriter;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 use crate::context::visible;
 use crate::usecases::{audit_log, organization};
 
@@ -60,12 +59,7 @@ impl Expandable for Summary {
         if paths.iter().any(is_large) { WITH_INCLUDED_AT_A_TIME } else { usize::MAX }
     }
 
-    async fn find(
-        services: &Services,
-        context: &RequestContext,
-        paths: &[Expand],
-        items: &[Self],
-    ) -> Result<Included, Error> {
+    async fn find(context: &RequestContext, paths: &[Expand], items: &[Self]) -> Result<Included, Error> {
         let is_requested = |path: Expand| paths.contains(&path);
         let (employee, author) = (is_requested(Expand::Employee), is_requested(Expand::Author));
         let people = items.iter().flat_map(|item| {
@@ -75,9 +69,9 @@ impl Expandable for Summary {
         let objectives = items.iter().flat_map(|item| item.included_objective_ids.iter().copied());
         let observations = items.iter().flat_map(|item| item.included_observation_ids.iter().copied());
         let (people, objectives, observations) = tokio::try_join!(
-            expand::inline_referenced(services, context, employee || author, people),
-            visible::inline_many(services, context, is_requested(Expand::IncludedObjectives), objectives),
-            visible::inline_many(services, context, is_requested(Expand::IncludedObservations), observations),
+            expand::inline_referenced(context, employee || author, people),
+            visible::inline_many(context, is_requested(Expand::IncludedObjectives), objectives),
+            visible::inline_many(context, is_requested(Expand::IncludedObservations), observations),
         )?;
         Ok(Included { people: people.unwrap_or_default(), employee, author, objectives, observations })
     }
@@ -105,64 +99,53 @@ fn list_included<'a, K: Kind, T>(ids: &[Id<K>], found: Option<&'a HashMap<Id<K>,
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let mut request = params.parse(Filter::read)?;
     let filter = &mut request.filter;
     let objective = filter.included_objective_id.map(LinkedId::Objective);
     let observation = filter.included_observation_id.map(LinkedId::Observation);
-    if !visible::may_filter_by(services, context, objective.into_iter().chain(observation)).await? {
+    if !visible::may_filter_by(context, objective.into_iter().chain(observation)).await? {
         filter.included_observation_id = Some(ObservationId::from_bytes([0; 16]));
     }
     let listing = rows::summaries::list(&request.filter, context.caller.viewer(), request.sort, &request.page);
-    expand::page(services, context, &request, listing).await
+    expand::page(context, &request, listing).await
 }
 
 /// `GET /summaries/{id}`: returns a summary, also an archived one.
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(
-    services: &Services,
-    context: &RequestContext,
-    id: SummaryId,
-    params: Params,
-) -> Result<Reply, Error> {
-    expand::one(services, context, params, visible::require::<Summary>(services, context, id)).await
+pub async fn get(context: &RequestContext, id: SummaryId, params: Params) -> Result<Reply, Error> {
+    expand::one(context, params, visible::require::<Summary>(context, id)).await
 }
 
 /// `GET /summaries/{id}/history`: lists the changes of a summary, newest first, for those who may change it (decision G).
 ///
 /// # Errors
 /// Not found, a summary that the caller sees only because it was shared, invalid parameters; see [`Error`].
-pub async fn history(
-    services: &Services,
-    context: &RequestContext,
-    id: SummaryId,
-    mut params: Params,
-) -> Result<Reply, Error> {
-    let summary = visible::require::<Summary>(services, context, id).await?;
+pub async fn history(context: &RequestContext, id: SummaryId, mut params: Params) -> Result<Reply, Error> {
+    let summary = visible::require::<Summary>(context, id).await?;
     summary.value.may_be_changed_by(&context.caller)?;
     let filter = audit::Filter { target_id: Some(id.to_string()), ..audit::Filter::default() };
     let request = params.list::<audit::AuditEntry, _, ()>(&format!("history of {id}"), filter, vec![]);
     let request = params.finish(request)?;
-    audit_log::history(services, context, &request).await
+    audit_log::history(context, &request).await
 }
 
 /// `POST /summaries`: creates a draft of a summary.
 ///
 /// # Errors
 /// Invalid fields, another author than the caller's person, invalid references; see [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?.written_by(&context.caller)?;
         let people = [Some(&draft.employee), draft.author()].into_iter().flatten().filter_map(|person| person.id);
         let references =
-            references(services, context, people.collect(), &draft.objectives, &draft.observations, &draft)
-                .await?;
-        Ok(PendingChange::new(Summary::create(services.id(at), draft, &references, at)?))
+            references(context, people.collect(), &draft.objectives, &draft.observations, &draft).await?;
+        Ok(PendingChange::new(Summary::create(context.services.id(at), draft, &references, at)?))
     };
-    services.create(context, decide).await
+    context.create(decide).await
 }
 
 /// `PATCH /summaries/{id}`: updates a draft or a summary in review.
@@ -170,16 +153,11 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// # Errors
 /// Not found, invalid fields, a summary that the caller may only read, approved or archived already, invalid
 /// references; see [`Error`].
-pub async fn update(
-    services: &Services,
-    context: &RequestContext,
-    id: SummaryId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn update(context: &RequestContext, id: SummaryId, body: Object) -> Result<Reply, Error> {
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let summary = visible::require::<Summary>(services, context, id).await?;
-        let visible_summary = visible::as_shown(services, context, &summary).await?.value;
+        let summary = visible::require::<Summary>(context, id).await?;
+        let visible_summary = visible::as_shown(context, &summary).await?.value;
         let patch = context.validate_update(summary.version, || update.resolve_with(&visible_summary))?;
         summary.value.may_be_changed_by(&context.caller)?;
         let objectives =
@@ -187,8 +165,8 @@ pub async fn update(
         let observations =
             find_added_references(patch.observations.as_deref(), &visible_summary.included_observation_ids);
         let (references, organization) = tokio::try_join!(
-            references(services, context, BTreeSet::new(), &objectives, &observations, &patch),
-            organization::load(services, context)
+            references(context, BTreeSet::new(), &objectives, &observations, &patch),
+            organization::load(context)
         )?;
         let editor = context.caller.bound_to();
         let needs_approval =
@@ -196,7 +174,7 @@ pub async fn update(
         let decision = summary.value.update(&visible_summary, patch, &references, editor, needs_approval, at)?;
         Ok((summary, decision.map(PendingChange::new)))
     };
-    services.update(context, decide).await
+    context.update(decide).await
 }
 
 /// `POST /summaries/{id}/{action}`: runs an action of the lifecycle, such as `submit`.
@@ -204,26 +182,18 @@ pub async fn update(
 /// # Errors
 /// Not found, invalid fields, an action that the caller may not take, a transition that is not allowed; see
 /// [`Error`].
-pub async fn act(
-    services: &Services,
-    context: &RequestContext,
-    id: SummaryId,
-    what: ActionKind,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn act(context: &RequestContext, id: SummaryId, what: ActionKind, body: Object) -> Result<Reply, Error> {
     let action = Action::parse(what, body);
     let decide = async |at: Timestamp| {
-        let (stored, organization) = tokio::try_join!(
-            visible::require::<Summary>(services, context, id),
-            organization::load(services, context)
-        )?;
+        let (stored, organization) =
+            tokio::try_join!(visible::require::<Summary>(context, id), organization::load(context))?;
         let action = context.validate_update(stored.version, || action.clone())?;
         let review = organization.value.summary_review;
         stored.value.may_be_acted_on_by(&context.caller, what, review)?;
         let decision = stored.value.apply(action, context.caller.bound_to(), review, at)?;
         Ok((stored, PendingChange::new(decision)))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }
 
 /// Returns the references of a change that were not in the resource before.
@@ -236,7 +206,6 @@ fn find_added_references<K: Kind>(wanted: Option<&[Reference<K>]>, before: &[Id<
 /// Returns the stored state of the resources that a body refers to, with one query per kind, and the summary with
 /// the external id of the body.
 async fn references(
-    services: &Services,
     context: &RequestContext,
     people: BTreeSet<EmployeeId>,
     objectives: &[Reference<ObjectiveKind>],
@@ -245,20 +214,14 @@ async fn references(
 ) -> Result<References, Error> {
     let ids = |reference: &Reference<ObservationKind>| reference.id;
     let (people, objectives, observations, external_ids) = tokio::try_join!(
-        expand::find_referenced::<Employee>(services, context, !people.is_empty(), people),
+        expand::find_referenced::<Employee>(context, !people.is_empty(), people),
         visible::find_many::<Objective>(
-            services,
             context,
             !objectives.is_empty(),
             objectives.iter().filter_map(|objective| objective.id)
         ),
-        visible::find_many::<Observation>(
-            services,
-            context,
-            !observations.is_empty(),
-            observations.iter().filter_map(ids)
-        ),
-        external_ids::find_holders(services, context, rows::summaries::BY_EXTERNAL_ID, std::slice::from_ref(body)),
+        visible::find_many::<Observation>(context, !observations.is_empty(), observations.iter().filter_map(ids)),
+        external_ids::find_holders(context, rows::summaries::BY_EXTERNAL_ID, std::slice::from_ref(body)),
     )?;
     let observation = |observation: Observation| {
         (

@@ -15,7 +15,7 @@ use crate::change::commit::unless_overtaken;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{ATTEMPTS, Services, render};
+use crate::context::services::{ATTEMPTS, render};
 use crate::usecases::organization;
 
 /// Result of a reset of test data.
@@ -38,48 +38,48 @@ const WORK: Duration = Duration::from_secs(15);
 ///
 /// # Errors
 /// A live key, not an admin; [`Error::Contended`] while other requests keep writing test data; see [`Error`].
-pub async fn reset(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
-    if let Some(reply) = services.find_replay(context).await? {
+pub async fn reset(context: &RequestContext) -> Result<Reply, Error> {
+    if let Some(reply) = context.services.find_replay(context).await? {
         return Ok(reply);
     }
-    let organization = organization::load(services, context).await?;
+    let organization = organization::load(context).await?;
     context.validate_action(organization.version)?;
-    let deadline = services.clock.steady() + WORK;
-    let (removed, complete) = empty(services, context, deadline).await?;
+    let deadline = context.services.clock.steady() + WORK;
+    let (removed, complete) = empty(context, deadline).await?;
     let plan = async |at: Timestamp| {
         let mut change = ChangeSet::new(context.audit(
-            services.id(at),
+            context.services.id(at),
             AuditDraft::new(&organization.value, "test_data.reset"),
             at,
         ));
         if complete {
             for draft in starter_set() {
-                let attribute = Attribute::create(services.id(at), draft, None, at)?.state;
+                let attribute = Attribute::create(context.services.id(at), draft, None, at)?.state;
                 change.writes.push(Write::put(&Row::new(attribute)));
             }
         }
         let body = render(&TestDataReset { removed, complete })?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 /// Empties table after table until a deadline. A concurrent request can add rows that refer to rows about to be
 /// removed, which starts another pass. Returns the number of removed rows, and `true` if no row is left.
-async fn empty(services: &Services, context: &RequestContext, until: Duration) -> Result<(u64, bool), Error> {
+async fn empty(context: &RequestContext, until: Duration) -> Result<(u64, bool), Error> {
     let tenant = context.caller.tenant;
     let mut removed_count = 0;
     'attempts: for _ in 0..ATTEMPTS {
         for table in schema::test_data() {
             loop {
-                services.confirm_caller(context).await?;
-                let piece_result = services.store.empty(tenant, table, PIECE).await;
+                context.confirm_caller().await?;
+                let piece_result = context.services.store.empty(tenant, table, PIECE).await;
                 let Some(piece_count) = unless_overtaken(piece_result)? else { continue 'attempts };
                 removed_count += piece_count;
                 if piece_count == 0 {
                     break;
                 }
-                if services.clock.steady() >= until {
+                if context.services.clock.steady() >= until {
                     return Ok((removed_count, false));
                 }
             }

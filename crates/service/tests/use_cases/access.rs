@@ -85,7 +85,7 @@ async fn revoked_key_is_refused_here_at_once_and_elsewhere_in_1_s() {
 
     let (id, secret) = operator::create_key(&world.services, world.key_request()).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_some());
-    keys::revoke(&world.services, &world.admin(), id).await.unwrap();
+    keys::revoke(&world.admin(), id).await.unwrap();
     assert!(world.services.auth.authenticate(secret.reveal()).await.unwrap().is_none());
 }
 
@@ -124,8 +124,7 @@ async fn key_with_a_past_expiry_is_refused() {
 async fn rotated_secret_stays_valid_for_the_overlap() {
     let world = TestServices::new().await;
     let (id, old) = operator::create_key(&world.services, world.key_request()).await.unwrap();
-    let reply =
-        keys::rotate(&world.services, &world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
+    let reply = keys::rotate(&world.admin(), id, body(r#"{"overlap_seconds":60}"#)).await.unwrap();
     let new = member(&reply, "key");
     for (seconds, old_is_good) in [(0, true), (59, true), (1, false)] {
         world.clock.advance_seconds(seconds);
@@ -140,12 +139,12 @@ async fn key_beyond_the_callers_access_is_denied() {
     let mut caller = (*world.admin().caller).clone();
     caller.scopes = Permissions::NONE.with(Permission::SettingsWrite).with(Permission::EventsRead);
     let context = world.call(caller.clone());
-    let create = async |text: &str| kind(keys::create(&world.services, &context, body(text)).await);
+    let create = async |text: &str| kind(keys::create(&context, body(text)).await);
     assert_eq!(create(r#"{"name":"a","scopes":["events:read"]}"#).await, "done");
     assert_eq!(create(r#"{"name":"a","scopes":["observations:read"]}"#).await, "denied");
     assert_eq!(create(r#"{"name":"a","scopes":["*"]}"#).await, "denied");
     let (all, _) = operator::create_key(&world.services, world.key_request()).await.unwrap();
-    assert_eq!(kind(keys::rotate(&world.services, &context, all, Object::new()).await), "denied");
+    assert_eq!(kind(keys::rotate(&context, all, Object::new()).await), "denied");
     caller.level = AccessLevel::Standard;
     let standard =
         candor_service::RequestContext { admin_context: Some(AdminContext::Settings), ..world.call(caller) };
@@ -169,12 +168,10 @@ async fn bound_key_follows_status_and_role_of_its_person() {
     let other = world.hire("grace", None).await;
     for promoted in [other, person] {
         let promote = body(r#"{"role":"org_admin"}"#);
-        candor_service::usecases::employees::update(&world.services, &world.admin(), promoted, promote)
-            .await
-            .unwrap();
+        candor_service::usecases::employees::update(&world.admin(), promoted, promote).await.unwrap();
     }
     assert!(caller().await.unwrap().is_data_admin());
-    candor_service::usecases::employees::deactivate(&world.services, &world.admin(), person).await.unwrap();
+    candor_service::usecases::employees::deactivate(&world.admin(), person).await.unwrap();
     assert!(caller().await.is_none());
 }
 
@@ -182,7 +179,7 @@ async fn bound_key_follows_status_and_role_of_its_person() {
 async fn last_use_of_a_key_is_minute_exact_and_not_a_version() {
     let world = TestServices::new().await;
     let (id, secret) = operator::create_key(&world.services, world.key_request()).await.unwrap();
-    let read_key = async |id: KeyId| keys::get(&world.services, &world.admin(), id).await.unwrap();
+    let read_key = async |id: KeyId| keys::get(&world.admin(), id).await.unwrap();
     let key_before = read_key(id).await;
     world.clock.advance_seconds(95);
     world.services.auth.authenticate(secret.reveal()).await.unwrap();
@@ -204,9 +201,9 @@ async fn organization_rename_is_audited_once_per_data_set() {
         let mut caller = (*world.admin().caller).clone();
         caller.tenant.environment = environment;
         let context = world.call(caller);
-        assert_eq!(member(&organization::get(&world.services, &context).await.unwrap(), "name"), "Acme Group");
+        assert_eq!(member(&organization::get(&context).await.unwrap(), "name"), "Acme Group");
         let filter = params(&[("filter[action]", "organization.update")]);
-        let entries = json(&audit_log::list(&world.services, &context, filter).await.unwrap());
+        let entries = json(&audit_log::list(&context, filter).await.unwrap());
         assert_eq!(entries["data"].as_array().map(Vec::len), Some(1), "{entries}");
         let entry = &entries["data"][0];
         assert_eq!(entry["actor"], serde_json::json!({"type": "system", "id": null, "name": "operator"}));

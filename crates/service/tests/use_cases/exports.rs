@@ -24,7 +24,7 @@ async fn context_of(world: &TestServices, key: NewKeyRequest) -> (RequestContext
 async fn begin_export(world: &TestServices, key: NewKeyRequest) -> (Export, KeyId) {
     let (context, made) = context_of(world, key).await;
     let resources = params(&[("resources", "employees,departments")]);
-    let mut export = exports::begin(&world.services, &context, resources).await.unwrap();
+    let mut export = exports::begin(&context, resources).await.unwrap();
     for part in ["header", "people"] {
         assert!(export.next().await.unwrap().is_some(), "{part}");
     }
@@ -36,7 +36,7 @@ async fn export_of_a_revoked_key_reads_no_further_page() {
     let world = TestServices::new().await;
     world.hire("ada", None).await;
     let (mut export, key) = begin_export(&world, world.key_request()).await;
-    keys::revoke(&world.services, &world.admin(), key).await.unwrap();
+    keys::revoke(&world.admin(), key).await.unwrap();
     assert!(matches!(export.next().await, Err(Error::Refused(_))));
 }
 
@@ -57,7 +57,7 @@ async fn export_of_a_rotated_secret_ends_with_its_overlap() {
         let world = TestServices::new().await;
         let (mut export, key) = begin_export(&world, world.key_request()).await;
         let overlap_body = body(&format!(r#"{{"overlap_seconds":{overlap}}}"#));
-        keys::rotate(&world.services, &world.admin(), key, overlap_body).await.unwrap();
+        keys::rotate(&world.admin(), key, overlap_body).await.unwrap();
         world.clock.advance_seconds(seconds);
         assert_eq!(export.next().await.is_ok(), goes_on, "{overlap} {seconds}");
     }
@@ -70,9 +70,9 @@ async fn personal_data_of_a_revoked_key_reads_no_further_page() {
     let scopes = Permissions::NONE.with(Permission::EmployeesErase);
     let order = NewKeyRequest { scopes, ..world.key_request() };
     let (context, key) = context_of(&world, order).await;
-    let mut lines = employees::begin_personal_data(&world.services, &context, person).await.unwrap();
+    let mut lines = employees::begin_personal_data(&context, person).await.unwrap();
     assert!(lines.next().await.unwrap().is_some());
-    keys::revoke(&world.services, &world.admin(), key).await.unwrap();
+    keys::revoke(&world.admin(), key).await.unwrap();
     assert!(matches!(lines.next().await, Err(Error::Refused(_))));
 }
 
@@ -85,16 +85,16 @@ async fn unread_exports_leave_each_organization_a_place() {
         let organization = operator::create_organization(&world.services, name).await.unwrap();
         let (context, _) = context_of(&world, NewKeyRequest { organization, ..world.key_request() }).await;
         for _ in 0..2 {
-            idle_exports.push(exports::begin(&world.services, &context, params(&[])).await.unwrap());
+            idle_exports.push(exports::begin(&context, params(&[])).await.unwrap());
         }
     }
     let (context, _) = context_of(&world, world.key_request()).await;
-    let mut export = exports::begin(&world.services, &context, params(&[])).await.unwrap();
-    let second = employees::begin_personal_data(&world.services, &context, person).await;
+    let mut export = exports::begin(&context, params(&[])).await.unwrap();
+    let second = employees::begin_personal_data(&context, person).await;
     assert!(matches!(second, Err(Error::TooManyExports)), "a second one has no place of its own");
     while export.next().await.unwrap().is_some() {}
     drop(export);
-    let mut lines = employees::begin_personal_data(&world.services, &context, person).await.unwrap();
+    let mut lines = employees::begin_personal_data(&context, person).await.unwrap();
     while lines.next().await.unwrap().is_some() {}
 }
 
@@ -110,11 +110,11 @@ async fn page_of_an_export_ends_after_two_mebibytes() {
             "email": format!("person{number}@example.com"), "first_name": "Ada", "last_name": "Example",
             "custom_fields": fields,
         });
-        employees::create(&world.services, &world.admin(), body(&person.to_string())).await.unwrap();
+        employees::create(&world.admin(), body(&person.to_string())).await.unwrap();
     }
     let resources = params(&[("resources", "employees")]);
     let (context, _) = context_of(&world, world.key_request()).await;
-    let mut export = exports::begin(&world.services, &context, resources).await.unwrap();
+    let mut export = exports::begin(&context, resources).await.unwrap();
     let mut lines = 0;
     while let Some(page) = export.next().await.unwrap() {
         assert!(page.len() < PAGE_BYTES + 200_000, "{} bytes", page.len());

@@ -16,14 +16,14 @@ const SUBSCRIPTIONS: usize = 100;
 async fn subscribe(world: &TestServices) {
     for _ in 0..SUBSCRIPTIONS {
         let text = r#"{"url":"https://hooks.example.com/in","event_types":["*"]}"#;
-        webhooks::create(&world.services, &world.admin(), body(text)).await.unwrap();
+        webhooks::create(&world.admin(), body(text)).await.unwrap();
     }
 }
 
 async fn upload(world: &TestServices, query: &[(&str, &str)], name: &str, people: usize) -> serde_json::Value {
     let rows: String = (0..people).map(|number| format!("{name}{number}@example.com,Ada,Example\n")).collect();
     let file = Bytes::from(format!("email,first_name,last_name\n{rows}"));
-    json(&upsert(&world.services, world.admin(), params(query), file).await.unwrap())
+    json(&upsert(world.admin(), params(query), file).await.unwrap())
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn objective_starts_commit_fewer_rows_with_many_subscribers() {
             let text = format!(
                 r#"{{"owner_id":"{owner}","title":"Goal","status":"approved","period_start":"2026-03-01","period_end":"2026-03-31"}}"#
             );
-            objectives::create(&world.services, &world.admin(), Family::Employees, body(&text)).await.unwrap();
+            objectives::create(&world.admin(), Family::Employees, body(&text)).await.unwrap();
         }
         let calls_before = world.store.calls(FaultyCall::Commit);
         assert_eq!(objective_autostart::due_objectives(&world.services, || true).await.unwrap(), 50);
@@ -64,7 +64,7 @@ async fn connector_release_commits_fewer_rows_with_subscribers() {
     let world = TestServices::new().await;
     subscribe(&world).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme-hr"}"#;
-    let creation = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let creation = connectors::create(&world.admin(), body(text)).await.unwrap();
     let connector: ConnectorId = member(&creation, "id").parse().unwrap();
     for (number, named) in [false, true].into_iter().enumerate() {
         let id = connector.to_string();
@@ -72,8 +72,7 @@ async fn connector_release_commits_fewer_rows_with_subscribers() {
         let people = world.everybody_managed(connector).await;
         let text = if named { serde_json::json!({ "employee_ids": people }) } else { serde_json::json!({}) };
         let calls_before = world.store.calls(FaultyCall::Commit);
-        let release_reply =
-            connectors::release(&world.services, &world.admin(), connector, body(&text.to_string())).await;
+        let release_reply = connectors::release(&world.admin(), connector, body(&text.to_string())).await;
         assert_eq!(json(&release_reply.unwrap())["released"], 35);
         assert_eq!(world.store.calls(FaultyCall::Commit) - calls_before, 8, "a commit releases five people");
         assert_eq!(world.everybody_managed(connector).await.len(), 0);

@@ -12,8 +12,7 @@ fn observation_about(person: EmployeeId) -> String {
 }
 
 async fn events_of(world: &TestServices, kind: &str) -> usize {
-    let feed =
-        events::feed(&world.services, &world.admin(), params(&[("filter[event]", kind), ("limit", "100")])).await;
+    let feed = events::feed(&world.admin(), params(&[("filter[event]", kind), ("limit", "100")])).await;
     json(&feed.unwrap())["data"].as_array().unwrap().len()
 }
 
@@ -25,9 +24,7 @@ async fn thirty_concurrent_retries_create_one_observation() {
         let world = Arc::clone(&world);
         tokio::spawn(async move {
             let text = observation_about(person);
-            observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text))
-                .await
-                .unwrap()
+            observations::create(&world.with_idempotency_key("key", &text), body(&text)).await.unwrap()
         })
     };
     let mut bodies = vec![];
@@ -46,12 +43,10 @@ async fn thirty_concurrent_retries_create_one_observation() {
 async fn different_request_with_the_same_idempotency_key_is_refused() {
     let world = TestServices::new().await;
     let text = observation_about(world.hire("ada", None).await);
-    observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await.unwrap();
-    let other =
-        observations::create(&world.services, &world.with_idempotency_key("key", "other"), body(&text)).await;
+    observations::create(&world.with_idempotency_key("key", &text), body(&text)).await.unwrap();
+    let other = observations::create(&world.with_idempotency_key("key", "other"), body(&text)).await;
     assert_eq!(kind(other), "key reused");
-    let invalid =
-        observations::create(&world.services, &world.with_idempotency_key("key", "third"), body("{}")).await;
+    let invalid = observations::create(&world.with_idempotency_key("key", "third"), body("{}")).await;
     assert_eq!(kind(invalid), "key reused", "the key is judged before the fields (decision A13)");
 }
 
@@ -59,13 +54,13 @@ async fn different_request_with_the_same_idempotency_key_is_refused() {
 async fn retried_action_replays_its_answer_despite_new_state() {
     let world = TestServices::new().await;
     let text = observation_about(world.hire("ada", None).await);
-    let creation = observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
+    let creation = observations::create(&world.admin(), body(&text)).await.unwrap();
     let id: ObservationId = member(&creation, "id").parse().unwrap();
     let context = world.with_idempotency_key("archive", "archive");
-    let first = observations::archive(&world.services, &context, id).await.unwrap();
-    let second = observations::archive(&world.services, &context, id).await.unwrap();
+    let first = observations::archive(&context, id).await.unwrap();
+    let second = observations::archive(&context, id).await.unwrap();
     assert_eq!((second.replayed, &second.body), (true, &first.body));
-    assert_eq!(kind(observations::archive(&world.services, &world.admin(), id).await), "conflict");
+    assert_eq!(kind(observations::archive(&world.admin(), id).await), "conflict");
 }
 
 #[tokio::test]
@@ -74,8 +69,8 @@ async fn lost_answer_is_replayed_to_the_retry() {
     let text = observation_about(world.hire("ada", None).await);
     let context = world.with_idempotency_key("key", &text);
     world.store.fail(Stored::Commit, 1, Fault::After);
-    assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "unavailable");
-    assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "replayed");
+    assert_eq!(kind(observations::create(&context, body(&text)).await), "unavailable");
+    assert_eq!(kind(observations::create(&context, body(&text)).await), "replayed");
     assert_eq!(events_of(&world, "observation.created").await, 1);
 }
 
@@ -83,13 +78,10 @@ async fn lost_answer_is_replayed_to_the_retry() {
 async fn refused_request_is_not_stored_for_replay() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
-    let error = observations::create(&world.services, &world.with_idempotency_key("key", "a"), body("{}")).await;
+    let error = observations::create(&world.with_idempotency_key("key", "a"), body("{}")).await;
     assert_eq!(kind(error), "invalid");
     let text = observation_about(person);
-    assert_eq!(
-        kind(observations::create(&world.services, &world.with_idempotency_key("key", &text), body(&text)).await),
-        "done"
-    );
+    assert_eq!(kind(observations::create(&world.with_idempotency_key("key", &text), body(&text)).await), "done");
 }
 
 #[tokio::test]
@@ -97,10 +89,10 @@ async fn idempotency_key_expires_after_a_day() {
     let world = TestServices::new().await;
     let text = observation_about(world.hire("ada", None).await);
     let context = world.with_idempotency_key("key", &text);
-    observations::create(&world.services, &context, body(&text)).await.unwrap();
+    observations::create(&context, body(&text)).await.unwrap();
     world.clock.advance_seconds(24 * 3600 - 1);
-    assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "replayed");
+    assert_eq!(kind(observations::create(&context, body(&text)).await), "replayed");
     world.clock.advance_seconds(1);
-    assert_eq!(kind(observations::create(&world.services, &context, body(&text)).await), "done");
+    assert_eq!(kind(observations::create(&context, body(&text)).await), "done");
     assert_eq!(events_of(&world, "observation.created").await, 2);
 }

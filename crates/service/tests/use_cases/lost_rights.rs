@@ -12,7 +12,7 @@ use candor_service::usecases::employees::{self, csv};
 use candor_service::usecases::{catalog, keys, operator};
 use candor_service::{Admission, Credential, Error, Reply, RequestContext};
 
-use crate::support::{TestServices, body, json, kind, member, params};
+use crate::support::{TestServices, body, json, kind, member, params, sent_to};
 
 /// A person with a key that acts for them, and a key of the organization.
 struct Stage {
@@ -53,7 +53,7 @@ impl Stage {
         let other = world.hire("grace", None).await;
         for promoted in [person, other] {
             let role = body(r#"{"role":"org_admin"}"#);
-            employees::update(&world.services, &world.admin(), promoted, role).await.unwrap();
+            employees::update(&world.admin(), promoted, role).await.unwrap();
         }
         let mut order = world.key_request();
         let unbound = operator::create_key(&world.services, order.clone()).await.unwrap();
@@ -79,41 +79,37 @@ impl Stage {
     }
 
     async fn lose(&self, loss: Loss) {
-        let (services, admin, person) = (&self.world.services, self.world.admin(), self.person);
+        let (admin, person) = (self.world.admin(), self.person);
         let (key, _) = self.key(loss);
         match loss {
-            Loss::Revoked => drop(keys::revoke(services, &admin, *key).await.unwrap()),
+            Loss::Revoked => drop(keys::revoke(&admin, *key).await.unwrap()),
             Loss::Narrowed => {
-                drop(keys::update(services, &admin, *key, body(r#"{"scopes":["events:read"]}"#)).await.unwrap());
+                drop(keys::update(&admin, *key, body(r#"{"scopes":["events:read"]}"#)).await.unwrap());
             }
             Loss::Confined => {
                 let patch = body(r#"{"allowed_networks":["192.0.2.0/24"]}"#);
-                drop(keys::update(services, &admin, *key, patch).await.unwrap());
+                drop(keys::update(&admin, *key, patch).await.unwrap());
             }
-            Loss::Rotated => drop(keys::rotate(services, &admin, *key, body("{}")).await.unwrap()),
+            Loss::Rotated => drop(keys::rotate(&admin, *key, body("{}")).await.unwrap()),
             Loss::Demoted => {
-                drop(employees::update(services, &admin, person, body(r#"{"role":"employee"}"#)).await.unwrap());
+                drop(employees::update(&admin, person, body(r#"{"role":"employee"}"#)).await.unwrap());
             }
-            Loss::Deactivated => drop(employees::deactivate(services, &admin, person).await.unwrap()),
+            Loss::Deactivated => drop(employees::deactivate(&admin, person).await.unwrap()),
         }
     }
 
     async fn finish(&self, write: HeldWrite, context: &RequestContext, key: KeyId) -> Result<Reply, Error> {
-        let services = &self.world.services;
+        let context = &sent_to(&self.world.services, context);
         match write {
-            HeldWrite::NewKey => keys::create(services, context, body(r#"{"name":"Again","scopes":["*"]}"#)).await,
-            HeldWrite::WiderKey => keys::update(services, context, key, body(r#"{"scopes":["*"]}"#)).await,
-            HeldWrite::Promotion => {
-                employees::update(services, context, self.person, body(r#"{"role":"org_admin"}"#)).await
-            }
+            HeldWrite::NewKey => keys::create(context, body(r#"{"name":"Again","scopes":["*"]}"#)).await,
+            HeldWrite::WiderKey => keys::update(context, key, body(r#"{"scopes":["*"]}"#)).await,
+            HeldWrite::Promotion => employees::update(context, self.person, body(r#"{"role":"org_admin"}"#)).await,
             HeldWrite::PromotionByFile => {
                 let file = "email,first_name,last_name,role\nada@example.com,Ada,Example,org_admin\n";
-                csv::upsert(services, context.clone(), params(&[]), Bytes::from_static(file.as_bytes())).await
+                csv::upsert(context.clone(), params(&[]), Bytes::from_static(file.as_bytes())).await
             }
-            HeldWrite::Reactivation => employees::reactivate(services, context, self.person).await,
-            HeldWrite::Department => {
-                catalog::departments::create(services, context, body(r#"{"name":"Sales"}"#)).await
-            }
+            HeldWrite::Reactivation => employees::reactivate(context, self.person).await,
+            HeldWrite::Department => catalog::departments::create(context, body(r#"{"name":"Sales"}"#)).await,
         }
     }
 }
@@ -169,7 +165,7 @@ async fn write_begun_before_a_loss_of_rights_changes_nothing() {
             let result = stage.finish(write, &context, stage.key(loss).0).await;
             assert_eq!(kind(result), "denied", "{loss:?} {write:?} {another_process}");
             let admin = stage.world.admin();
-            let person = employees::get(&stage.world.services, &admin, stage.person, params(&[])).await.unwrap();
+            let person = employees::get(&admin, stage.person, params(&[])).await.unwrap();
             let person = json(&person);
             let (role, status) = match loss {
                 Loss::Demoted => ("employee", "active"),
@@ -189,7 +185,7 @@ async fn slow_write_of_a_caller_with_unchanged_rights_succeeds() {
         let context = stage.begun(key, write.admin_context()).await;
         // A change of the key that takes no rights away does not matter either.
         let rename_body = body(r#"{"name":"Renamed"}"#);
-        keys::update(&stage.world.services, &stage.world.admin(), key.0, rename_body).await.unwrap();
+        keys::update(&stage.world.admin(), key.0, rename_body).await.unwrap();
         stage.world.clock.advance_seconds(9);
         let result = stage.finish(write, &context, key.0).await;
         if matches!(write, HeldWrite::Reactivation) {

@@ -16,18 +16,19 @@ use candor_service::usecases::{employees, erasures, observations};
 use candor_service::{Error, ServiceSettings, Services};
 use serde_json::json;
 
-use crate::support::{TestServices, body, member};
+use crate::support::{TestServices, body, member, sent_to};
 
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 /// A different key with the same id as the right one.
 const IMPOSTER: &str = "k1:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
 
-fn with_ring(world: &TestServices, ring: &str) -> Services {
+fn with_ring(world: &TestServices, ring: &str) -> Arc<Services> {
     let settings = ServiceSettings::with_public_url("http://localhost:8080".to_owned());
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as Arc<dyn Clock>);
     let receivers = Arc::clone(&world.services.webhook_transport);
-    Services::new(store, clock, Arc::new(SeededIds::new(99)), Vault::parse(ring).unwrap(), receivers, settings)
+    let (ids, vault) = (Arc::new(SeededIds::new(99)), Vault::parse(ring).unwrap());
+    Arc::new(Services::new(store, clock, ids, vault, receivers, settings))
 }
 
 async fn starts(world: &TestServices, ring: &str) -> bool {
@@ -38,9 +39,9 @@ async fn starts(world: &TestServices, ring: &str) -> bool {
     }
 }
 
-async fn subscribe(services: &Services, world: &TestServices) -> WebhookId {
+async fn subscribe(services: &Arc<Services>, world: &TestServices) -> WebhookId {
     let text = r#"{"url": "https://receiver.example/", "event_types": ["employee.created"]}"#;
-    member(&webhooks::create(services, &world.admin(), body(text)).await.unwrap(), "id").parse().unwrap()
+    member(&webhooks::create(&sent_to(services, &world.admin()), body(text)).await.unwrap(), "id").parse().unwrap()
 }
 
 async fn known_keys(world: &TestServices) -> Vec<String> {
@@ -150,17 +151,17 @@ fn every_sealed_column_is_rekeyed_or_expires() {
 /// Erases a person while a hold on the author of an observation about them keeps it, and ends the hold. The names of the
 /// erasure are sealed by the ring of the world.
 async fn erasure_after_a_hold(world: &TestServices) -> ErasureId {
-    let (services, context) = (&world.services, world.admin());
+    let context = world.admin();
     let (person, witness) = (world.hire("ada", None).await, world.hire("bea", None).await);
     let observation =
         json!({"employee_id": person, "author_id": witness, "type": "strength", "observation": "Seen."});
-    observations::create(services, &context, body(&observation.to_string())).await.unwrap();
-    employees::hold::put(services, &context, witness, body(r#"{"reason": "Lawsuit"}"#)).await.unwrap();
-    employees::deactivate(services, &context, person).await.unwrap();
-    let reply = erasures::create(services, &context, person, body("{}")).await.unwrap();
+    observations::create(&context, body(&observation.to_string())).await.unwrap();
+    employees::hold::put(&context, witness, body(r#"{"reason": "Lawsuit"}"#)).await.unwrap();
+    employees::deactivate(&context, person).await.unwrap();
+    let reply = erasures::create(&context, person, body("{}")).await.unwrap();
     let id = member(&reply, "id").parse().unwrap();
     assert_eq!(run(world, OLD, id).await.kept_by_hold, 1);
-    employees::hold::delete(services, &context, witness).await.unwrap();
+    employees::hold::delete(&context, witness).await.unwrap();
     // The erasure looks again for what holds keep once a day.
     world.clock.advance_seconds(86_400);
     id

@@ -27,7 +27,7 @@ async fn concurrent_moves_end_without_a_cycle() {
         tokio::spawn(async move {
             let (person, manager) = (people[step % 12], people[(step * 7 + 3) % 12]);
             let text = format!(r#"{{"manager_id":"{manager}"}}"#);
-            kind(employees::update(&world.services, &world.admin(), person, body(&text)).await)
+            kind(employees::update(&world.admin(), person, body(&text)).await)
         })
     });
     let mut outcomes = vec![];
@@ -50,14 +50,14 @@ async fn concurrent_moves_end_without_a_cycle() {
 
 async fn invited(world: &TestServices) -> (EmployeeId, String) {
     let text = r#"{"email":"new@example.com","first_name":"New","last_name":"Person","send_invite":true}"#;
-    let reply = employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let reply = employees::create(&world.admin(), body(text)).await.unwrap();
     assert_eq!(json(&reply)["status"], "pending_invite");
     let id = member(&reply, "id").parse().unwrap();
     (id, invite(world, id).await)
 }
 
 async fn invite(world: &TestServices, id: EmployeeId) -> String {
-    let reply = invitations::invite(&world.services, &world.admin(), id).await.unwrap();
+    let reply = invitations::invite(&world.admin(), id).await.unwrap();
     let url = member(&reply, "accept_url");
     url.split_once("token=").unwrap().1.to_owned()
 }
@@ -77,9 +77,9 @@ async fn invitation_is_accepted_once_with_its_newest_token() {
     assert_eq!(accept(&world, "unknown").await, "not found");
     assert_eq!(accept(&world, &second).await, "done");
     assert_eq!(accept(&world, &second).await, "not found", "used");
-    let person = employees::get(&world.services, &world.admin(), id, crate::support::params(&[])).await.unwrap();
+    let person = employees::get(&world.admin(), id, crate::support::params(&[])).await.unwrap();
     assert_eq!(json(&person)["status"], "active");
-    assert_eq!(kind(invitations::invite(&world.services, &world.admin(), id).await), "conflict");
+    assert_eq!(kind(invitations::invite(&world.admin(), id).await), "conflict");
 }
 
 #[tokio::test]
@@ -91,13 +91,13 @@ async fn invitation_ends_by_expiry_and_deactivation() {
     assert_eq!(accept(&world, &token).await, "not found");
     assert_eq!(invitation_status(&world, id).await.0, "expired");
     let token = invite(&world, id).await;
-    employees::deactivate(&world.services, &world.admin(), id).await.unwrap();
+    employees::deactivate(&world.admin(), id).await.unwrap();
     assert_eq!(accept(&world, &token).await, "not found");
 }
 
 /// Returns the status of the newest invitation, and its `ETag` parts.
 async fn invitation_status(world: &TestServices, id: EmployeeId) -> (String, (Option<Version>, u64)) {
-    let invitation = invitations::get(&world.services, &world.admin(), id).await.unwrap();
+    let invitation = invitations::get(&world.admin(), id).await.unwrap();
     (member(&invitation, "status"), (invitation.version, invitation.etag_extra))
 }
 
@@ -107,8 +107,7 @@ async fn activation_by_csv_revokes_the_invitation_and_its_etag() {
     let (id, token) = invited(&world).await;
     let (before, tag) = invitation_status(&world, id).await;
     let file = bytes::Bytes::from_static(b"email,status\nnew@example.com,active\n");
-    let reply =
-        employees::csv::upsert(&world.services, world.admin(), crate::support::params(&[]), file).await.unwrap();
+    let reply = employees::csv::upsert(world.admin(), crate::support::params(&[]), file).await.unwrap();
     assert_eq!(json(&reply)["data"]["updated"], 1);
     let (after, other) = invitation_status(&world, id).await;
     assert_eq!((before.as_str(), after.as_str()), ("pending", "revoked"));
@@ -122,13 +121,13 @@ async fn standard_key_sends_an_invitation_without_seeing_the_link() {
     let (id, _) = invited(&world).await;
     let mut caller = (*world.admin().caller).clone();
     caller.level = candor_domain::access::AccessLevel::Standard;
-    let reply = invitations::invite(&world.services, &world.call(caller), id).await.unwrap();
+    let reply = invitations::invite(&world.call(caller), id).await.unwrap();
     assert_eq!(json(&reply).get("accept_url"), None);
 }
 
 async fn connector(world: &TestServices) -> ConnectorId {
     let text = r#"{"type":"csv_feed","hris_source":"acme-hr","mapped_custom_field_keys":["grade"]}"#;
-    let reply = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let reply = connectors::create(&world.admin(), body(text)).await.unwrap();
     member(&reply, "id").parse().unwrap()
 }
 
@@ -153,15 +152,14 @@ async fn managed_person_is_read_only_until_released() {
     let person = world.hire("ada", None).await;
     let connector = connector(&world).await;
     manage(&world, connector, &[person]).await;
-    let patch = async |text: &str| employees::update(&world.services, &world.admin(), person, body(text)).await;
+    let patch = async |text: &str| employees::update(&world.admin(), person, body(text)).await;
     for text in [r#"{"email":"x@example.com"}"#, r#"{"custom_fields":{"grade":1}}"#, r#"{"last_name":"X"}"#] {
         assert_eq!(kind(patch(text).await), "unprocessable", "{text}");
     }
     for text in [r#"{"role":"manager"}"#, r#"{"custom_fields":{"team":"a"}}"#, r#"{"first_name":"ada"}"#] {
         assert_eq!(kind(patch(text).await), "done", "{text}");
     }
-    let release_reply =
-        connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
+    let release_reply = connectors::release(&world.admin(), connector, Object::new()).await.unwrap();
     assert_eq!(json(&release_reply)["released"], 1);
     let person_after = json(&patch(r#"{"last_name":"X"}"#).await.unwrap());
     assert_eq!(
@@ -180,11 +178,11 @@ async fn connector_release_covers_every_person_once() {
     }
     manage(&world, connector, &people).await;
     let context = world.with_idempotency_key("release", "release");
-    let release_reply = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
+    let release_reply = connectors::release(&context, connector, Object::new()).await.unwrap();
     assert_eq!(json(&release_reply)["released"], 405);
-    let second_reply = connectors::release(&world.services, &context, connector, Object::new()).await.unwrap();
+    let second_reply = connectors::release(&context, connector, Object::new()).await.unwrap();
     assert_eq!((second_reply.replayed, &second_reply.body), (true, &release_reply.body));
-    let more = connectors::release(&world.services, &world.admin(), connector, Object::new()).await.unwrap();
+    let more = connectors::release(&world.admin(), connector, Object::new()).await.unwrap();
     assert_eq!(json(&more)["released"], 0);
 }
 
@@ -192,15 +190,12 @@ async fn connector_release_covers_every_person_once() {
 async fn change_applies_only_to_the_version_read() {
     let world = TestServices::new().await;
     let person = world.hire("ada", None).await;
-    let employee = employees::get(&world.services, &world.admin(), person, crate::support::params(&[]))
-        .await
-        .unwrap()
-        .version;
+    let employee = employees::get(&world.admin(), person, crate::support::params(&[])).await.unwrap().version;
     let mut context = world.admin();
     context.precondition = Some(Precondition::OneOf(employee.into_iter().map(|version| (version, 0)).collect()));
     let rename = async |name: &str| {
         let text = format!(r#"{{"first_name":"{name}"}}"#);
-        kind(employees::update(&world.services, &context, person, body(&text)).await)
+        kind(employees::update(&context, person, body(&text)).await)
     };
     assert_eq!(rename("Grace").await, "done");
     assert_eq!(rename("Edith").await, "precondition failed");

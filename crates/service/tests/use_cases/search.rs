@@ -14,25 +14,26 @@ use candor_service::{Error, ServiceSettings, Services};
 use candor_store_testkit::{Fault, FaultyCall};
 use futures_util::FutureExt;
 
-use crate::support::{KEY, Receivers, TestServices, body, json, params, process};
+use crate::support::{KEY, Receivers, TestServices, body, json, params, process, sent_to};
 
 /// Creates a service on the same store with a search deadline of one millisecond.
-fn with_short_deadline(world: &TestServices) -> Services {
+fn with_short_deadline(world: &TestServices) -> Arc<Services> {
     let settings = ServiceSettings {
         search_deadline: Duration::from_millis(1),
         ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
     };
     let (store, clock) = (Arc::clone(&world.store) as _, Arc::clone(&world.clock) as _);
     let vault = Vault::parse(KEY).unwrap();
-    Services::new(store, clock, Arc::new(SeededIds::new(11)), vault, Arc::new(Receivers), settings)
+    let ids = Arc::new(SeededIds::new(11));
+    Arc::new(Services::new(store, clock, ids, vault, Arc::new(Receivers), settings))
 }
 
 #[tokio::test]
 async fn hanging_search_ends_at_the_deadline_with_advice() {
     let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
-    let search_of = async |services: &Services| {
-        search::search(services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await
+    let search_of = async |services: &Arc<Services>| {
+        search::search(&sent_to(services, &world.admin()), params(&[("q", "ada"), ("types", "employees")])).await
     };
     let (hasty, before) = (with_short_deadline(&world), world.store.calls(FaultyCall::List));
     world.store.fail(FaultyCall::List, 1, Fault::Hang);
@@ -52,9 +53,7 @@ async fn hanging_search_ends_at_the_deadline_with_advice() {
 async fn unindexed_rows_are_found_up_to_a_limit() {
     let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
-    let search_of = async || {
-        search::search(&world.services, &world.admin(), params(&[("q", "ada"), ("types", "employees")])).await
-    };
+    let search_of = async || search::search(&world.admin(), params(&[("q", "ada"), ("types", "employees")])).await;
     // One upload can leave 10,000 rows unindexed. The limit is above that.
     for waiting in [10_000, 29_998] {
         world.store.set_waiting(waiting);
@@ -69,7 +68,7 @@ async fn failing_table_does_not_block_indexing_of_another() {
     let world = TestServices::new().await;
     let ada = world.hire("ada", None).await;
     let text = format!(r#"{{"employee_id": "{ada}", "type": "strength", "observation": "Kept calm."}}"#);
-    observations::create(&world.services, &world.admin(), body(&text)).await.unwrap();
+    observations::create(&world.admin(), body(&text)).await.unwrap();
     // The first list call fails, whichever table it reads.
     world.store.fail(FaultyCall::List, 1, Fault::Before);
     assert_eq!(search_index::index_pending(&world.services, || true).await.unwrap(), 1);
@@ -92,7 +91,7 @@ async fn search_cost(world: &TestServices, person: EmployeeId, query: &[(&str, &
     // A new process, with an empty cache of the index.
     let services = process(&world.clock, &world.store, Arc::new(Receivers), 12);
     let reads_before = reads(world);
-    let page = json(&search::search(&services, &world.call(caller), params(query)).await.unwrap());
+    let page = json(&search::search(&sent_to(&services, &world.call(caller)), params(query)).await.unwrap());
     let reads_after = reads(world);
     ([0, 1, 2].map(|at| reads_after[at] - reads_before[at]), page["data"].as_array().unwrap().len())
 }
@@ -107,14 +106,12 @@ async fn bound_search_costs_the_same_for_hidden_and_absent_words() {
         let author = stranger;
         let summary =
             serde_json::json!({"employee_id": about, "author_id": author, "title": "Review", "body": text});
-        summaries::create(&world.services, &world.admin(), body(&summary.to_string())).await.unwrap();
+        summaries::create(&world.admin(), body(&summary.to_string())).await.unwrap();
         let dates = ("2026-01-01", "2026-06-30");
         let objective = serde_json::json!({
             "owner_id": about, "title": text, "period_start": dates.0, "period_end": dates.1,
         });
-        objectives::create(&world.services, &world.admin(), Family::Employees, body(&objective.to_string()))
-            .await
-            .unwrap();
+        objectives::create(&world.admin(), Family::Employees, body(&objective.to_string())).await.unwrap();
     };
     for number in 0..60 {
         write_texts(stranger, "hidden", number).await;
@@ -148,10 +145,10 @@ async fn search_of_long_texts_ends_at_the_deadline_between_pieces() {
     for _ in 0..2 {
         let text = "漢字".repeat(10_000);
         let text = format!(r#"{{"employee_id": "{ada}", "title": "Review", "body": "{text}"}}"#);
-        summaries::create(&world.services, &world.admin(), body(&text)).await.unwrap();
+        summaries::create(&world.admin(), body(&text)).await.unwrap();
     }
-    let search_of = async |services: &Services, word: &str, types: &str| {
-        search::search(services, &world.admin(), params(&[("q", word), ("types", types)])).await
+    let search_of = async |services: &Arc<Services>, word: &str, types: &str| {
+        search::search(&sent_to(services, &world.admin()), params(&[("q", word), ("types", types)])).await
     };
     let hasty = with_short_deadline(&world);
     // Other work holds every slot, so the search never gets to match a text.

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use candor_domain::access::{AccessLevel, AllowedNetworks, Caller, Environment, Permissions, Tenant};
-use candor_domain::audit::Origin;
 use candor_domain::id::{ConnectorId, EmployeeId, KeyId, OrganizationId, RequestId};
 use candor_domain::idempotency::{Fingerprint, IdempotencyKey};
 use candor_domain::json::{Object, Value};
@@ -85,12 +84,12 @@ impl TestServices {
 
     /// Returns a request of an admin with full permissions on the live data set.
     pub(crate) fn admin(&self) -> RequestContext {
-        call_of(Tenant { organization: self.organization, environment: Environment::Live })
+        call_of(&self.services, Tenant::live(self.organization))
     }
 
     /// Returns a request of this caller.
     pub(crate) fn call(&self, caller: Caller) -> RequestContext {
-        call(caller)
+        RequestContext::new(Arc::clone(&self.services), Arc::new(caller), RequestId::from_ulid(Ulid(9)))
     }
 
     /// Returns an admin's request with an idempotency key and the fingerprint of `request`.
@@ -108,7 +107,7 @@ impl TestServices {
         if let Some(manager) = manager {
             text["manager_id"] = manager.to_string().into();
         }
-        let reply = employees::create(&self.services, &self.admin(), body(&text.to_string())).await.unwrap();
+        let reply = employees::create(&self.admin(), body(&text.to_string())).await.unwrap();
         member(&reply, "id").parse().unwrap()
     }
 
@@ -142,23 +141,15 @@ impl TestServices {
 }
 
 /// Returns a request of an admin with full permissions on this data set.
-pub(crate) fn call_of(tenant: Tenant) -> RequestContext {
+pub(crate) fn call_of(services: &Arc<Services>, tenant: Tenant) -> RequestContext {
     let name = "Admin".to_owned();
-    call(Caller { tenant, key: KeyId::from_ulid(Ulid(1)), name, ..unbound(AccessLevel::Admin) })
+    let caller = Caller { tenant, key: KeyId::from_ulid(Ulid(1)), name, ..unbound(AccessLevel::Admin) };
+    RequestContext::new(Arc::clone(services), Arc::new(caller), RequestId::from_ulid(Ulid(9)))
 }
 
-fn call(caller: Caller) -> RequestContext {
-    RequestContext {
-        caller: Arc::new(caller),
-        admission: None,
-        request: RequestId::from_ulid(Ulid(9)),
-        origin: Origin::default(),
-        idempotency: None,
-        precondition: None,
-        unexpected_fields: None,
-        admin_context: None,
-        dry_run: false,
-    }
+/// Returns the request that another process carries out.
+pub(crate) fn sent_to(services: &Arc<Services>, context: &RequestContext) -> RequestContext {
+    RequestContext { services: Arc::clone(services), ..context.clone() }
 }
 
 /// Creates a process on this store, with its own caches.

@@ -23,7 +23,7 @@ use candor_subscriptions::Subscription;
 use serde_json::json;
 use ulid::Ulid;
 
-use crate::support::{NOON, TestServices, body, json, member, params};
+use crate::support::{NOON, TestServices, body, json, member, params, sent_to};
 
 /// The key of the fixture's ring.
 const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
@@ -31,17 +31,17 @@ const OLD: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 const NEW: &str = "k2:ICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj8=";
 
 /// Creates another process on the same store, with this key ring and clock.
-fn process(world: &TestServices, ring: &str, clock: Arc<dyn Clock>) -> Services {
+fn process(world: &TestServices, ring: &str, clock: Arc<dyn Clock>) -> Arc<Services> {
     let settings = ServiceSettings {
         max_subscriptions: 1_000,
         ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
     };
     let receivers = Arc::clone(&world.services.webhook_transport);
     let (store, ids) = (Arc::clone(&world.store) as _, Arc::new(SeededIds::new(99)));
-    Services::new(store, clock, ids, Vault::parse(ring).unwrap(), receivers, settings)
+    Arc::new(Services::new(store, clock, ids, Vault::parse(ring).unwrap(), receivers, settings))
 }
 
-fn with_ring(world: &TestServices, ring: &str) -> Services {
+fn with_ring(world: &TestServices, ring: &str) -> Arc<Services> {
     process(world, ring, Arc::clone(&world.clock) as _)
 }
 
@@ -49,8 +49,8 @@ fn receiver() -> Object {
     body(r#"{"url": "https://receiver.example/", "event_types": ["employee.created"]}"#)
 }
 
-async fn subscribe(services: &Services, context: &RequestContext) -> (WebhookId, String) {
-    let reply = webhooks::create(services, context, receiver()).await.unwrap();
+async fn subscribe(context: &RequestContext) -> (WebhookId, String) {
+    let reply = webhooks::create(context, receiver()).await.unwrap();
     (member(&reply, "id").parse().unwrap(), member(&reply, "secret"))
 }
 
@@ -84,22 +84,19 @@ async fn rekey_moves_secrets_of_all_tenants_to_the_first_master_key() {
     let mut all = vec![];
     for number in 0..205 {
         let context = if number % 3 == 0 { &test } else { &live };
-        let (id, secret) = subscribe(&world.services, context).await;
+        let (id, secret) = subscribe(context).await;
         all.push((context.caller.tenant, id, secret));
     }
-    let webhook_json = webhooks::get(&world.services, &live, all[1].1, Params::new(vec![])).await.unwrap().body;
+    let webhook_json = webhooks::get(&live, all[1].1, Params::new(vec![])).await.unwrap().body;
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
-    let (_, new_secret) = subscribe(&both, &live).await;
+    let (_, new_secret) = subscribe(&sent_to(&both, &live)).await;
     world.clock.advance_seconds(1);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 205, unchanged: 1, lost: 0 });
     for (tenant, id, secret) in &all {
         assert_eq!(open_newest(&world, *tenant, *id, NEW).await.as_ref(), Some(secret));
         assert_eq!(open_newest(&world, *tenant, *id, OLD).await, None);
     }
-    assert_eq!(
-        webhooks::get(&world.services, &live, all[1].1, Params::new(vec![])).await.unwrap().body,
-        webhook_json
-    );
+    assert_eq!(webhooks::get(&live, all[1].1, Params::new(vec![])).await.unwrap().body, webhook_json);
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 0, unchanged: 206, lost: 0 });
     let services_with_new_key = with_ring(&world, NEW);
     assert_eq!(
@@ -107,8 +104,7 @@ async fn rekey_moves_secrets_of_all_tenants_to_the_first_master_key() {
         RekeyCounts { rekeyed: 0, unchanged: 206, lost: 0 }
     );
     let entries = audit_log::list(
-        &services_with_new_key,
-        &live,
+        &sent_to(&services_with_new_key, &live),
         params(&[("filter[action]", "webhook.rekey"), ("limit", "1")]),
     )
     .await;
@@ -122,9 +118,10 @@ async fn rekey_moves_secrets_of_all_tenants_to_the_first_master_key() {
 async fn rekey_moves_rotated_secrets_and_drops_expired_ones() {
     let world = TestServices::new().await;
     let context = world.admin();
-    let (id, first) = subscribe(&world.services, &context).await;
-    let rotate = async |services: &Services| {
-        let reply = webhooks::update(services, &context, id, body(r#"{"rotate_secret": true}"#)).await.unwrap();
+    let (id, first) = subscribe(&context).await;
+    let rotate = async |services: &Arc<Services>| {
+        let reply =
+            webhooks::update(&sent_to(services, &context), id, body(r#"{"rotate_secret": true}"#)).await.unwrap();
         member(&reply, "secret")
     };
     let second = rotate(&world.services).await;
@@ -145,10 +142,10 @@ async fn rekey_moves_rotated_secrets_and_drops_expired_ones() {
 async fn rekey_names_an_unopenable_secret_and_keeps_its_row() {
     let world = TestServices::new().await;
     let context = world.admin();
-    let (first, _) = subscribe(&world.services, &context).await;
+    let (first, _) = subscribe(&context).await;
     let third = "k3:QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZXWFlaW1xdXl8=";
     world.clock.advance_seconds(1);
-    let (lost, secret) = subscribe(&with_ring(&world, third), &context).await;
+    let (lost, secret) = subscribe(&sent_to(&with_ring(&world, third), &context)).await;
     let tenant = context.caller.tenant;
     let row_before = read_subscription(&world, tenant, lost).await;
     for _ in 0..2 {
@@ -168,7 +165,7 @@ async fn rekey_names_an_unopenable_secret_and_keeps_its_row() {
 #[tokio::test]
 async fn rekey_refuses_another_master_key_with_the_same_id() {
     let world = TestServices::new().await;
-    let (id, _) = subscribe(&world.services, &world.admin()).await;
+    let (id, _) = subscribe(&world.admin()).await;
     let imposter = NEW.replace("k2:", "k1:");
     assert!(
         matches!(webhooks::rekey(&with_ring(&world, &imposter)).await, Err(UnsealableError::NoKey(it)) if it == id)
@@ -181,14 +178,14 @@ async fn rekey_resumes_after_failures_and_concurrent_changes() {
     let context = world.admin();
     let mut ids = vec![];
     for _ in 0..20 {
-        ids.push(subscribe(&world.services, &context).await.0);
+        ids.push(subscribe(&context).await.0);
     }
     let both = with_ring(&world, &format!("{NEW},{OLD}"));
     world.store.fail(StoreCall::Commit, 5, Fault::After);
     assert!(matches!(webhooks::rekey(&both).await, Err(UnsealableError::Failed(Error::Unavailable(_)))));
     let others = async {
         for id in &ids {
-            webhooks::update(&world.services, &context, *id, body(r#"{"description": "changed"}"#)).await.unwrap();
+            webhooks::update(&context, *id, body(r#"{"description": "changed"}"#)).await.unwrap();
         }
     };
     let (done, ()) = tokio::join!(webhooks::rekey(&both), others);
@@ -242,7 +239,7 @@ async fn replay_over_its_time_budget_returns_a_continuation() {
     let world = TestServices::new().await;
     let context = world.admin();
     store_events(&world, context.caller.tenant, EVENTS, 1).await;
-    let (id, _) = subscribe(&world.services, &context).await;
+    let (id, _) = subscribe(&context).await;
     world.clock.advance_seconds(60);
     let order = |since: &str| body(&format!(r#"{{"since": "{since}", "only": "all"}}"#));
     let hasty = process(&world, OLD, Arc::new(AdvancingClock(AtomicI64::new(NOON.plus_seconds(60).millis()))));
@@ -255,7 +252,7 @@ async fn replay_over_its_time_budget_returns_a_continuation() {
         Timestamp::from_millis(NOON.millis() + enqueued_count).to_string(),
         "the continuation begins with the first event that is not queued"
     );
-    let rest = webhooks::replay(&world.services, &context, id, order(&next)).await.unwrap();
+    let rest = webhooks::replay(&context, id, order(&next)).await.unwrap();
     assert_eq!(rest.outcome, Outcome::Accepted);
     assert_eq!(json(&rest), json!({"enqueued": EVENTS - enqueued_count, "continue_since": null}));
 }
@@ -266,7 +263,7 @@ async fn replay_of_a_sparse_period_resumes_from_its_continuation() {
     let world = TestServices::new().await;
     let context = world.admin();
     store_events(&world, context.caller.tenant, 48, 10 * HOUR * 1_000).await;
-    let (id, _) = subscribe(&world.services, &context).await;
+    let (id, _) = subscribe(&context).await;
     world.clock.advance_seconds(29 * 24 * HOUR);
     let clock = Arc::new(AdvancingClock(AtomicI64::new(world.services.clock.now().millis())));
     let hasty = process(&world, OLD, clock);
@@ -294,7 +291,7 @@ async fn rekey_moves_client_secrets_of_identity_providers() {
             r#"{{"name": "Okta", "issuer": "https://acme.okta.example", "client_id": "0oa1",
                 "link_by": "scim_external_id", "client_secret": {secret}}}"#
         );
-        let reply = identity_providers::create(&world.services, &context, body(&text)).await.unwrap();
+        let reply = identity_providers::create(&context, body(&text)).await.unwrap();
         member(&reply, "id").parse::<IdentityProviderId>().unwrap()
     };
     let (id, _) = (create(r#""8nFq""#).await, create("null").await);

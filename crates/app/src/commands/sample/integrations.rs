@@ -2,8 +2,8 @@
 //! row.
 
 use candor_domain::params::Params;
+use candor_service::RequestContext;
 use candor_service::usecases::{connectors, employees, webhooks};
-use candor_service::{RequestContext, Services};
 use serde_json::json;
 
 use super::{body_of, expect_reply, object, text_id};
@@ -20,18 +20,17 @@ const UPLOAD: &str = "email,first_name,last_name,job_title,custom.cost_center\n\
                       lena,Lena,Vogel,Accountant,4100\n";
 
 /// Creates the webhook. Events that follow are delivered to it.
-pub(super) async fn create_webhook(services: &Services, context: &RequestContext) -> Result<(), CommandError> {
+pub(super) async fn create_webhook(context: &RequestContext) -> Result<(), CommandError> {
     let body =
         json!({"url": RECEIVER, "event_types": EVENT_TYPES, "description": "Sample: no receiver listens here"});
-    expect_reply(webhooks::create(services, context, object(body)).await, "create a sample webhook").map(drop)
+    expect_reply(webhooks::create(context, object(body)).await, "create a sample webhook").map(drop)
 }
 
 /// Creates the connector and uploads a file for it.
-pub(super) async fn create_connector(services: &Services, context: &RequestContext) -> Result<(), CommandError> {
+pub(super) async fn create_connector(context: &RequestContext) -> Result<(), CommandError> {
     let body = json!({"type": "csv_feed", "hris_source": "payroll", "mapped_custom_field_keys": ["cost_center"]});
-    let connector =
-        body_of(connectors::create(services, context, object(body)).await, "create a sample connector")?;
+    let connector = body_of(connectors::create(context, object(body)).await, "create a sample connector")?;
     let params = Params::new(vec![("connector_id".to_owned(), text_id(&connector)?)]);
-    let upload = employees::csv::upsert(services, context.clone(), params, UPLOAD.as_bytes().into());
+    let upload = employees::csv::upsert(context.clone(), params, UPLOAD.as_bytes().into());
     expect_reply(upload.await, "upload a sample file").map(drop)
 }

@@ -1,8 +1,8 @@
 //! Sample progress: key results, check-ins and parents of the sample objectives.
 
 use candor_domain::objective::Family;
+use candor_service::RequestContext;
 use candor_service::usecases::{check_ins, objectives};
-use candor_service::{RequestContext, Services};
 use serde_json::{Value, json};
 
 use super::{GOALS, body_of, defect, expect_reply, object};
@@ -17,7 +17,6 @@ const STATED: &str = "Every service has a migration guide";
 
 /// Adds key results, a parent and two check-ins to the objective `MEASURED`, and a check-in to `STATED`.
 pub(super) async fn add_progress(
-    services: &Services,
     context: &RequestContext,
     people: &[String],
     goals: &[(usize, String)],
@@ -32,7 +31,7 @@ pub(super) async fn add_progress(
     });
     let objective_id = id_of(goals, MEASURED)?;
     let id = objective_id.parse().map_err(|_| defect("an answer has no good id"))?;
-    let objective = objectives::update(services, context, Family::Employees, id, object(parts)).await;
+    let objective = objectives::update(context, Family::Employees, id, object(parts)).await;
     let objective = body_of(objective, "add sample key results")?;
     let measurement =
         |place: usize, current: Value| json!({"id": objective["key_results"][place]["id"], "current": current});
@@ -53,13 +52,13 @@ pub(super) async fn add_progress(
         }),
     );
     for body in [first, second] {
-        check_in(services, context, &objective_id, body).await?;
+        check_in(context, &objective_id, body).await?;
     }
     let progress = with_author(
         3,
         json!({"progress": 40, "confidence": "on_track", "note": "Four of ten guides are written."}),
     );
-    check_in(services, context, &id_of(goals, STATED)?, progress).await
+    check_in(context, &id_of(goals, STATED)?, progress).await
 }
 
 fn id_of(goals: &[(usize, String)], title: &str) -> Result<String, CommandError> {
@@ -68,13 +67,8 @@ fn id_of(goals: &[(usize, String)], title: &str) -> Result<String, CommandError>
     goal_id.ok_or_else(|| defect("a sample objective is missing"))
 }
 
-async fn check_in(
-    services: &Services,
-    context: &RequestContext,
-    objective: &str,
-    body: Value,
-) -> Result<(), CommandError> {
+async fn check_in(context: &RequestContext, objective: &str, body: Value) -> Result<(), CommandError> {
     let id = objective.parse().map_err(|_| defect("an answer has no good id"))?;
-    let reply = check_ins::create(services, context, Family::Employees, id, object(body)).await;
+    let reply = check_ins::create(context, Family::Employees, id, object(body)).await;
     expect_reply(reply, "check in on a sample objective").map(drop)
 }

@@ -8,12 +8,11 @@
 macro_rules! handlers {
     ($($handler:ident $(<$type:ident: $bound:ident>)? => $($use_case:ident)::+($($part:tt),*);)*) => {
         $(
-            fn $handler<'a $(, $type: $bound)?>(
-                services: &'a candor_service::Services,
-                request: $crate::contract::request::AuthenticatedRequest<'a>,
-            ) -> $crate::contract::route::Work<'a> {
+            fn $handler $(<$type: $bound>)?(
+                request: $crate::contract::request::AuthenticatedRequest<'_>,
+            ) -> $crate::contract::route::Work<'_> {
                 Box::pin(async move {
-                    $($use_case)::+(services, &request.context $(, handlers!(@$part request))*).await
+                    $($use_case)::+(&request.context $(, handlers!(@$part request))*).await
                 })
             }
         )*

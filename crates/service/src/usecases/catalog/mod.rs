@@ -11,15 +11,13 @@ use candor_tables::read::LookupColumn;
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 
 /// Returns the id of the resource with this name, compared by the key of the name.
 async fn holder<T: Stored>(
-    services: &Services,
     context: &RequestContext,
     by_name: LookupColumn<T>,
     name: Option<&str>,
 ) -> Result<Option<Id<T::Kind>>, Error> {
     let Some(name) = name else { return Ok(None) };
-    Ok(services.store.id_by(context.caller.tenant, by_name, name_key(name)).await?)
+    Ok(context.services.store.id_by(context.caller.tenant, by_name, name_key(name)).await?)
 }

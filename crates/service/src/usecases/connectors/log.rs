@@ -15,22 +15,16 @@ use crate::context::error::Error;
 use crate::context::expand;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 
 /// `GET /connectors/{id}/sync-issues`: lists the issues of a connector, the newest first.
 ///
 /// # Errors
 /// Not found, invalid parameters, not an admin; see [`Error`].
-pub async fn list_issues(
-    services: &Services,
-    context: &RequestContext,
-    id: ConnectorId,
-    params: Params,
-) -> Result<Reply, Error> {
-    let connector = services.find_stored::<Connector>(context, id).await?.value;
+pub async fn list_issues(context: &RequestContext, id: ConnectorId, params: Params) -> Result<Reply, Error> {
+    let connector = context.find_stored::<Connector>(id).await?.value;
     let request = params.parse(|params| IssueFilter::read(connector.id, params))?;
     let listing = rows::sync_issues::list(connector.id, &request.filter, request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    expand::plain_page(context, &request, listing).await
 }
 
 /// `POST /connectors/{id}/sync-issues/{issue_id}/resolve`: resolves an issue. A later request with the same
@@ -38,14 +32,9 @@ pub async fn list_issues(
 ///
 /// # Errors
 /// Not found, not an admin, resolved already; see [`Error`].
-pub async fn resolve_issue(
-    services: &Services,
-    context: &RequestContext,
-    id: ConnectorId,
-    issue: SyncIssueId,
-) -> Result<Reply, Error> {
+pub async fn resolve_issue(context: &RequestContext, id: ConnectorId, issue: SyncIssueId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let issue_row = services.find_stored::<SyncIssue>(context, issue).await?;
+        let issue_row = context.find_stored::<SyncIssue>(issue).await?;
         if issue_row.value.connector_id != id {
             return Err(DomainError::NotFound.into());
         }
@@ -57,21 +46,16 @@ pub async fn resolve_issue(
         let decision = Decision { state, events: vec![], audit, notices: vec![] };
         Ok((issue_row, PendingChange::new(decision)))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }
 
 /// `GET /connectors/{id}/requests`: lists the newest SCIM requests of a connector.
 ///
 /// # Errors
 /// Not found, invalid parameters, not an admin; see [`Error`].
-pub async fn list_requests(
-    services: &Services,
-    context: &RequestContext,
-    id: ConnectorId,
-    params: Params,
-) -> Result<Reply, Error> {
-    let connector = services.find_stored::<Connector>(context, id).await?.value;
+pub async fn list_requests(context: &RequestContext, id: ConnectorId, params: Params) -> Result<Reply, Error> {
+    let connector = context.find_stored::<Connector>(id).await?.value;
     let request = params.parse(|params| ScimRequest::read_list(connector.id, params))?;
     let listing = rows::scim_requests::list(connector.id, request.sort, &request.page);
-    expand::plain_page(services, context, &request, listing).await
+    expand::plain_page(context, &request, listing).await
 }

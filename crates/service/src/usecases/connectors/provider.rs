@@ -30,11 +30,11 @@ pub fn register_metrics() {
 ///
 /// # Errors
 /// Not found for a key without a connector; see [`Error`].
-pub async fn connector(services: &Services, context: &RequestContext) -> Result<Versioned<Connector>, Error> {
+pub async fn connector(context: &RequestContext) -> Result<Versioned<Connector>, Error> {
     let id: Option<ConnectorId> = context.caller.connector;
     let live = Tenant::live(context.caller.tenant.organization);
     match id {
-        Some(id) => or_not_found(services.store.row::<Connector>(live, id).await?),
+        Some(id) => or_not_found(context.services.store.row::<Connector>(live, id).await?),
         None => or_not_found(None),
     }
 }
@@ -44,16 +44,12 @@ pub async fn connector(services: &Services, context: &RequestContext) -> Result<
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn copy_for_test_data(
-    services: &Services,
-    context: &RequestContext,
-    connector: &Connector,
-) -> Result<Option<Write>, Error> {
+pub async fn copy_for_test_data(context: &RequestContext, connector: &Connector) -> Result<Option<Write>, Error> {
     let tenant = context.caller.tenant;
     if tenant.environment == Environment::Live {
         return Ok(None);
     }
-    let copy = services.store.row::<Connector>(tenant, connector.id).await?;
+    let copy = context.services.store.row::<Connector>(tenant, connector.id).await?;
     Ok(copy.is_none().then(|| Write::put(&Row::new(connector.clone()))))
 }
 
@@ -64,20 +60,19 @@ pub async fn copy_for_test_data(
 /// # Errors
 /// See [`Error`].
 pub async fn count_deactivation(
-    services: &Services,
     context: &RequestContext,
     connector: &Connector,
     earlier: Option<Timestamp>,
     at: Timestamp,
 ) -> Result<Option<Write>, Error> {
     let tenant = context.caller.tenant;
-    let count_row = services.store.row::<BrakeCount>(tenant, connector.id).await?;
+    let count_row = context.services.store.row::<BrakeCount>(tenant, connector.id).await?;
     let version = count_row.as_ref().map(|row| row.version);
     let count = count_row.map_or_else(|| BrakeCount::new(connector.id), |row| row.value);
     let mut decision = connector.brake_deactivation(&count, earlier, None, at);
     if decision == BrakeDecision::CountPeople {
         let period_start = connector.brake_since(at);
-        let people = services.store.linked_people(tenant, connector.id, period_start).await?;
+        let people = context.services.store.linked_people(tenant, connector.id, period_start).await?;
         decision = connector.brake_deactivation(&count, earlier, Some(people), at);
     }
     let deactivated_count = match decision {
@@ -93,31 +88,26 @@ pub async fn count_deactivation(
     };
     metrics::counter!(BRAKE_REFUSALS).increment(1);
     if tenant.environment == Environment::Live {
-        pause(services, context, connector.id, deactivated_count).await?;
+        pause(context, connector.id, deactivated_count).await?;
     }
     Ok(None)
 }
 
 /// Pauses a connector, with the connector as actor.
-async fn pause(
-    services: &Services,
-    context: &RequestContext,
-    id: ConnectorId,
-    deactivated: u64,
-) -> Result<(), Error> {
+async fn pause(context: &RequestContext, id: ConnectorId, deactivated: u64) -> Result<(), Error> {
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
-        let connector = or_not_found(services.store.row::<Connector>(tenant, id).await?)?;
+        let connector = or_not_found(context.services.store.row::<Connector>(tenant, id).await?)?;
         // Another request may have paused the connector.
         let Some(decision) = connector.value.pause(deactivated, at) else { return Ok(Attempt::Done(())) };
-        let audit = context.audit_of_connector(&connector.value, services.id(at), decision.audit, at);
+        let audit = context.audit_of_connector(&connector.value, context.services.id(at), decision.audit, at);
         let mut change = ChangeSet::new(audit);
-        change.events = services.events(&decision.events, &render(&decision.state)?, at);
-        change.notices = build_notifications(services, tenant, &decision.notices, at).await?;
+        change.events = context.services.events(&decision.events, &render(&decision.state)?, at);
+        change.notices = build_notifications(&context.services, tenant, &decision.notices, at).await?;
         change.writes = vec![Write::put(&Row::at_version(decision.state, connector.version))];
         Ok(Attempt::Commit(tenant, Box::new(change), ()))
     };
-    services.retry(plan).await
+    context.services.retry(plan).await
 }
 
 /// Consequences of an issue. They are saved with the change that caused the issue.
@@ -137,19 +127,18 @@ pub struct IssueChange {
 /// # Errors
 /// See [`Error`].
 pub async fn issue_change(
-    services: &Services,
     context: &RequestContext,
     connector: &Connector,
     draft: IssueDraft,
 ) -> Result<IssueChange, Error> {
-    let (tenant, at) = (context.caller.tenant, services.clock.now());
-    if let Some(open) = open_issue(services, tenant, connector, &draft).await? {
+    let (tenant, at) = (context.caller.tenant, context.services.clock.now());
+    if let Some(open) = open_issue(&context.services, tenant, connector, &draft).await? {
         let repeated_issue = open.value.record_occurrence(draft.message, at);
         let writes = vec![Write::put(&Row::at_version(repeated_issue, open.version))];
         return Ok(IssueChange { writes, ..IssueChange::default() });
     }
-    let issue = SyncIssue::open(services.id(at), connector.id, draft, at);
-    new_issue(services, tenant, connector, &issue).await
+    let issue = SyncIssue::open(context.services.id(at), connector.id, draft, at);
+    new_issue(&context.services, tenant, connector, &issue).await
 }
 
 async fn open_issue(
@@ -186,24 +175,25 @@ async fn new_issue(
 /// # Errors
 /// See [`Error`].
 pub async fn report_refusal(
-    services: &Services,
     context: &RequestContext,
     connector: &Connector,
     draft: IssueDraft,
 ) -> Result<(), Error> {
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
-        if let Some(open) = open_issue(services, tenant, connector, &draft).await? {
+        if let Some(open) = open_issue(&context.services, tenant, connector, &draft).await? {
             // A provider repeats the request in each of its cycles, so only the first one has an audit entry.
-            let is_repeated = services.store.repeat_issue(tenant, open.value.id, &draft.message, at).await?;
+            let is_repeated =
+                context.services.store.repeat_issue(tenant, open.value.id, &draft.message, at).await?;
             return Ok(if is_repeated { Attempt::Done(()) } else { Attempt::Overtaken });
         }
-        let issue = SyncIssue::open(services.id(at), connector.id, draft.clone(), at);
-        let IssueChange { writes, events, notices } = new_issue(services, tenant, connector, &issue).await?;
+        let issue = SyncIssue::open(context.services.id(at), connector.id, draft.clone(), at);
+        let IssueChange { writes, events, notices } =
+            new_issue(&context.services, tenant, connector, &issue).await?;
         let audit = AuditDraft::new(&issue, "connector.open_issue").with_comment(Some(issue.message.clone()));
-        let mut change = ChangeSet::new(context.audit_of_connector(connector, services.id(at), audit, at));
+        let mut change = ChangeSet::new(context.audit_of_connector(connector, context.services.id(at), audit, at));
         (change.writes, change.events, change.notices) = (writes, events, notices);
         Ok(Attempt::Commit(tenant, Box::new(change), ()))
     };
-    services.retry(plan).await
+    context.services.retry(plan).await
 }

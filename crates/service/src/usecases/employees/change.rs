@@ -30,7 +30,7 @@ const MOST_ADMINS: u16 = 20;
 /// # Errors
 /// Invalid fields, a caller without write access to people, invalid references, an email address in use; see
 /// [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
@@ -41,19 +41,19 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
             email: Some(&draft.content.email),
             external_id: draft.content.external_id.as_deref(),
         };
-        let references = rows_to_read.load(services, context.caller.tenant).await?.references;
+        let references = rows_to_read.load(&context.services, context.caller.tenant).await?.references;
         let is_invited = draft.send_invite;
-        let decision = Employee::create(services.id(at), draft, &references, at)?;
+        let decision = Employee::create(context.services.id(at), draft, &references, at)?;
         let person = &decision.state;
         let lines = person.manager_id.map(|_| ReportingLineChange { seen: None });
         let requires = person.department_id.map(Require::open::<Department>);
         let invitation = if is_invited {
-            Some(invitations::with_employee(services, context.caller.tenant, person, at).await?)
+            Some(invitations::with_employee(&context.services, context.caller.tenant, person, at).await?)
         } else {
             None
         };
         let events = match &invitation {
-            Some(invitation) => invitation_events::events(services, None, invitation, person.status, at)?,
+            Some(invitation) => invitation_events::events(&context.services, None, invitation, person.status, at)?,
             None => vec![],
         };
         let invitation = invitation.map(|invitation| Write::put(&Row::new(invitation)));
@@ -61,7 +61,7 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
         let pending_change = PendingChange::new(decision).with_lines(lines).with_requirements(requires);
         Ok(pending_change.with_writes(invitation).with_events(events))
     };
-    services.create(context, decide).await
+    context.create(decide).await
 }
 
 /// `PATCH /employees/{id}`: updates a person.
@@ -69,28 +69,26 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// # Errors
 /// Not found, invalid fields, a caller without write access to people, invalid references, an email address in
 /// use; see [`Error`].
-pub async fn update(
-    services: &Services,
-    context: &RequestContext,
-    id: EmployeeId,
-    body: Object,
-) -> Result<Reply, Error> {
-    let _turn =
-        if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
+pub async fn update(context: &RequestContext, id: EmployeeId, body: Object) -> Result<Reply, Error> {
+    let _turn = if takes_turn(context, &body) {
+        Some(context.services.move_lock(context.caller.tenant).await)
+    } else {
+        None
+    };
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let employee = services.find_stored::<Employee>(context, id).await?;
+        let employee = context.find_stored::<Employee>(id).await?;
         let patch = context.validate_update(employee.shown_version(), || update.resolve_with(&employee.value))?;
-        let rows_read = wanted_by(&patch, &employee.value).load(services, context.caller.tenant).await?;
+        let rows_read = wanted_by(&patch, &employee.value).load(&context.services, context.caller.tenant).await?;
         let Some(decision) = employee.value.update(&patch, &rows_read.references, at)? else {
             return Ok((employee, None));
         };
-        let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
+        let other_admin = guard_admins(context, &employee.value, &decision.state).await?;
         let pending_change =
             build_pending_change(&employee.value, decision, rows_read.tree).with_requirements(other_admin);
         Ok((employee, Some(pending_change)))
     };
-    services.update(context, decide).await
+    context.update(decide).await
 }
 
 /// `POST /employees/{id}/rehire`: rehires a deactivated person.
@@ -98,26 +96,25 @@ pub async fn update(
 /// # Errors
 /// Not found, invalid fields, a caller without write access to people, not deactivated, invalid references; see
 /// [`Error`].
-pub async fn rehire(
-    services: &Services,
-    context: &RequestContext,
-    id: EmployeeId,
-    body: Object,
-) -> Result<Reply, Error> {
-    let _turn =
-        if takes_turn(context, &body) { Some(services.move_lock(context.caller.tenant).await) } else { None };
+pub async fn rehire(context: &RequestContext, id: EmployeeId, body: Object) -> Result<Reply, Error> {
+    let _turn = if takes_turn(context, &body) {
+        Some(context.services.move_lock(context.caller.tenant).await)
+    } else {
+        None
+    };
     let update = Rehire::parse(body);
     let decide = async |at: Timestamp| {
-        let employee = services.find_stored::<Employee>(context, id).await?;
+        let employee = context.find_stored::<Employee>(id).await?;
         let rehire = context.validate_update(employee.shown_version(), || update.resolve_with(&employee.value))?;
-        let rows_read = wanted_by(rehire.patch(), &employee.value).load(services, context.caller.tenant).await?;
+        let rows_read =
+            wanted_by(rehire.patch(), &employee.value).load(&context.services, context.caller.tenant).await?;
         let decision = employee.value.rehire(&rehire, &rows_read.references, at)?;
-        let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
+        let other_admin = guard_admins(context, &employee.value, &decision.state).await?;
         let pending_change =
             build_pending_change(&employee.value, decision, rows_read.tree).with_requirements(other_admin);
         Ok((employee, pending_change))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }
 
 /// Returns `true` if a request takes the lock on the reporting tree, because it may change a reporting line.
@@ -129,52 +126,52 @@ fn takes_turn(context: &RequestContext, body: &Object) -> bool {
 ///
 /// # Errors
 /// Not found, a caller without write access to people, deactivated already; see [`Error`].
-pub async fn deactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
+pub async fn deactivate(context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let employee = services.find_stored::<Employee>(context, id).await?;
+        let employee = context.find_stored::<Employee>(id).await?;
         context.validate_action(employee.shown_version())?;
         let decision = employee.value.deactivate(at)?;
         let invitation = match employee.value.status {
             Status::PendingInvite => {
-                services.store.first(context.caller.tenant, rows::invitations::newest(id)).await?
+                context.services.store.first(context.caller.tenant, rows::invitations::newest(id)).await?
             }
             Status::Active | Status::Deactivated => None,
         };
         let status_after = decision.state.status;
-        let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
+        let other_admin = guard_admins(context, &employee.value, &decision.state).await?;
         let mut pending_change = PendingChange::new(decision).with_requirements(other_admin);
         if let Some(Versioned { value, version }) = invitation {
             let revocation = value.revoke(at);
-            let events = invitation_events::events(services, Some(&value), &revocation, status_after, at)?;
+            let events =
+                invitation_events::events(&context.services, Some(&value), &revocation, status_after, at)?;
             pending_change = pending_change
                 .with_writes([Write::put(&Row::at_version(revocation, version))])
                 .with_events(events);
         }
         Ok((employee, pending_change))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }
 
 /// `POST /employees/{id}/reactivate`: reactivates a deactivated person.
 ///
 /// # Errors
 /// Not found, a caller without write access to people, not deactivated; see [`Error`].
-pub async fn reactivate(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
+pub async fn reactivate(context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let decide = async |at: Timestamp| {
-        let employee = services.find_stored::<Employee>(context, id).await?;
+        let employee = context.find_stored::<Employee>(id).await?;
         context.validate_action(employee.shown_version())?;
         let decision = employee.value.reactivate(at)?;
-        let other_admin = guard_admins(services, context, &employee.value, &decision.state).await?;
+        let other_admin = guard_admins(context, &employee.value, &decision.state).await?;
         let pending_change = build_pending_change(&employee.value, decision, None).with_requirements(other_admin);
         Ok((employee, pending_change))
     };
-    services.act(context, decide).await
+    context.act(decide).await
 }
 
 /// Checks the rules about org admins (decision D12). If the change ends the role of an org admin, returns the condition
 /// that the row of another active org admin is unchanged at commit time.
 async fn guard_admins(
-    services: &Services,
     context: &RequestContext,
     before: &Employee,
     after: &Employee,
@@ -183,7 +180,7 @@ async fn guard_admins(
     if !Employee::ceases_as_admin(Some(before), after) {
         return Ok(None);
     }
-    let other = other_admin(services, context.caller.tenant, before.id).await?;
+    let other = other_admin(&context.services, context.caller.tenant, before.id).await?;
     Employee::require_other_admin(Some(before), after, other.is_some())?;
     Ok(other)
 }

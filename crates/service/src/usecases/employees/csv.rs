@@ -30,7 +30,6 @@ use crate::context::error::Error;
 use crate::context::list::MAX_PAGE_BYTES;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 use load::LoadedRows;
 
 /// Number of rows saved in one commit: few, so that other writers do not wait long. `fan_out::DELIVERIES` may
@@ -54,31 +53,26 @@ const TWIN_PAUSE: Duration = Duration::from_millis(100);
 /// # Errors
 /// An unreadable file, invalid parameters, a caller without write access to people, a connector that is unknown
 /// or not allowed for the caller; see [`Error`]. Rows that fail are not an error: the response lists them.
-pub async fn upsert(
-    services: &Services,
-    context: RequestContext,
-    params: Params,
-    body: Bytes,
-) -> Result<Reply, Error> {
+pub async fn upsert(context: RequestContext, params: Params, body: Bytes) -> Result<Reply, Error> {
     let context = &context;
-    if let Some(reply) = services.find_replay(context).await? {
+    if let Some(reply) = context.services.find_replay(context).await? {
         return Ok(reply);
     }
     let request = params.parse(UploadRequest::read)?;
     let ignored_columns = request.ignore_columns;
     // A file of some size waits for a turn, which bounds memory and threads: a parsed file takes some five times its
     // bytes, the stored people of its rows take up to 32 MiB, and work in pieces holds a thread.
-    let turn = services.uploads.turn(context.caller.tenant, &body).await?;
+    let turn = context.services.uploads.turn(context.caller.tenant, &body).await?;
     let read = move |progress: &mut csv::CellCounter<'_>| {
         let mut file = File::read_in_pieces(&body, progress)?;
         file.ignore_columns(&ignored_columns).map_err(CsvFileError::Invalid)?;
         Ok(file)
     };
-    let file = match work::run(services, context, turn.is_some(), read).await? {
+    let file = match work::run(context, turn.is_some(), read).await? {
         Ok(file) => file,
         Err(why) => {
             if !request.dry_run {
-                sync::record_refused(services, context, request.connector.as_deref(), &why).await;
+                sync::record_refused(context, request.connector.as_deref(), &why).await;
             }
             return Err(unreadable_file_error(why));
         }
@@ -87,7 +81,7 @@ pub async fn upsert(
         context.caller.require_admin(AdminContext::Settings)?;
     }
     context.authorize()?;
-    let connector = connector(services, context, request.connector.as_deref()).await?;
+    let connector = connector(context, request.connector.as_deref()).await?;
     let settings = UploadSettings {
         is_large: turn.is_some(),
         file,
@@ -96,7 +90,7 @@ pub async fn upsert(
         is_admin: context.caller.is_data_admin(),
         shows_stored: context.caller.scopes.has(Permission::EmployeesRead),
     };
-    let upload = Upload { services, context, asked: Arc::new(settings) };
+    let upload = Upload { context, asked: Arc::new(settings) };
     let reply = if request.dry_run { upload.preview().await } else { upload.carry_out().await };
     drop(turn);
     reply
@@ -115,15 +109,11 @@ fn refused_later(rejection: &UploadRowError) -> Error {
     Error::Bug(format!("a row that was planned is refused: {:?}, {}", rejection.code(), rejection.message()))
 }
 
-async fn connector(
-    services: &Services,
-    context: &RequestContext,
-    text: Option<&str>,
-) -> Result<Option<Connector>, Error> {
+async fn connector(context: &RequestContext, text: Option<&str>) -> Result<Option<Connector>, Error> {
     let Some(text) = text else { return Ok(None) };
     let reference: Reference<ConnectorKind> = Reference { text: text.to_owned(), id: text.parse().ok() };
     let matching_connector = match reference.id {
-        Some(id) => services.store.row::<Connector>(context.caller.tenant, id).await?,
+        Some(id) => context.services.store.row::<Connector>(context.caller.tenant, id).await?,
         None => None,
     };
     let unknown = || DomainError::unprocessable("connector_id", reference.not_found());
@@ -161,7 +151,6 @@ struct UploadProgress {
 
 /// An upload in progress.
 struct Upload<'a> {
-    services: &'a Services,
     context: &'a RequestContext,
     asked: Arc<UploadSettings>,
 }
@@ -172,7 +161,7 @@ impl<'a> Upload<'a> {
         let (mut stalls, mut stalled_at) = (0, Instant::now());
         loop {
             let turn = if stalls < PATIENT_STALLS { None } else { Some(self.turn().await) };
-            let now = self.services.clock.now();
+            let now = self.context.services.clock.now();
             let (loaded, plan) = self.plan(progress.ends.keys().copied().collect(), now).await?;
             let (count_before, rows_before) = (progress.ends.len(), progress.most_rows);
             if let Some(reply) = self.apply(&loaded, plan, &mut progress, turn, now).await? {
@@ -184,7 +173,7 @@ impl<'a> Upload<'a> {
             }
             stalls += 1;
             self.after_stall(stalls, stalled_at).await?;
-            if let Some(reply) = self.services.find_replay(self.context).await? {
+            if let Some(reply) = self.context.services.find_replay(self.context).await? {
                 return Ok(reply);
             }
         }
@@ -206,16 +195,16 @@ impl<'a> Upload<'a> {
     }
 
     async fn turn(&self) -> OwnedMutexGuard<()> {
-        self.services.move_lock(self.context.caller.tenant).await
+        self.context.services.move_lock(self.context.caller.tenant).await
     }
 
     /// Loads the rows that the file refers to, and plans all rows of the file except the `applied` ones.
     async fn plan(&self, applied: HashSet<usize>, at: Timestamp) -> Result<(Arc<LoadedRows>, Plan), Error> {
         let request = Arc::clone(&self.asked);
         let keys = self.run(move |progress| request.file.lookup_keys(progress)).await?;
-        let loaded_rows = Arc::new(load::load(self.services, self.context.caller.tenant, &keys).await?);
+        let loaded_rows = Arc::new(load::load(&self.context.services, self.context.caller.tenant, &keys).await?);
         let (request, known, ids) =
-            (Arc::clone(&self.asked), Arc::clone(&loaded_rows), Arc::clone(&self.services.ids));
+            (Arc::clone(&self.asked), Arc::clone(&loaded_rows), Arc::clone(&self.context.services.ids));
         let plan = move |progress: &mut csv::CellCounter<'_>| {
             let options = request.options(at);
             csv::plan_in_pieces(&request.file, &known.known, &applied, &options, &mut || ids.ulid(at), progress)
@@ -225,9 +214,9 @@ impl<'a> Upload<'a> {
 
     /// Returns the reply of a dry run.
     async fn preview(&self) -> Result<Reply, Error> {
-        let now = self.services.clock.now();
+        let now = self.context.services.clock.now();
         let (loaded, plan) = self.plan(HashSet::new(), now).await?;
-        let names = load::names(self.services, self.context.caller.tenant, &loaded.known).await?;
+        let names = load::names(&self.context.services, self.context.caller.tenant, &loaded.known).await?;
         let settings = Arc::clone(&self.asked);
         let body = self.run(move |progress| {
             let UploadSettings { file, shows_stored, .. } = &*settings;
@@ -247,7 +236,7 @@ impl<'a> Upload<'a> {
         &self,
         work: impl FnOnce(&mut csv::CellCounter<'_>) -> T + Send + 'static,
     ) -> Result<T, Error> {
-        work::run(self.services, self.context, self.asked.is_large, work).await
+        work::run(self.context, self.asked.is_large, work).await
     }
 
     /// Returns the report of a plan, also rendered.
@@ -283,7 +272,7 @@ impl<'a> Upload<'a> {
         let mut next = pieces.next().await?;
         while let Some(mut piece) = next {
             if piece.is_last {
-                piece.change.replay = self.services.seal_replay(self.context, &reply, at)?;
+                piece.change.replay = self.context.services.seal_replay(self.context, &reply, at)?;
                 if let Some(sync_change) = self.connector_change_set(&report, at).await? {
                     piece.change.append(sync_change);
                 }
@@ -292,7 +281,7 @@ impl<'a> Upload<'a> {
                 None if piece.moves => Some(self.turn().await),
                 held => held,
             };
-            let commit = self.services.save_piece(self.context, piece.change);
+            let commit = self.context.save_piece(piece.change);
             // The next piece is built while this one is saved.
             let (saved, made) = tokio::join!(commit, pieces.next());
             match saved? {

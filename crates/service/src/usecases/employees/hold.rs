@@ -11,14 +11,14 @@ use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, or_not_found, render};
+use crate::context::services::{or_not_found, render};
 
 /// `GET /employees/{id}/legal-hold`: returns the hold.
 ///
 /// # Errors
 /// Not found, also if the person has no hold; see [`Error`].
-pub async fn get(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
-    let employee = services.find_stored::<Employee>(context, id).await?;
+pub async fn get(context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
+    let employee = context.find_stored::<Employee>(id).await?;
     context.authorize()?;
     hold_reply(employee.value.legal_hold())
 }
@@ -27,51 +27,42 @@ pub async fn get(services: &Services, context: &RequestContext, id: EmployeeId) 
 ///
 /// # Errors
 /// Not found, invalid fields, no admin-level key; see [`Error`].
-pub async fn put(
-    services: &Services,
-    context: &RequestContext,
-    id: EmployeeId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn put(context: &RequestContext, id: EmployeeId, body: Object) -> Result<Reply, Error> {
     let draft = HoldDraft::parse(body);
     let plan = async |at: Timestamp| {
-        let employee = services.find_stored::<Employee>(context, id).await?;
+        let employee = context.find_stored::<Employee>(id).await?;
         let draft = context.validate_update(employee.shown_version(), || draft.clone())?;
         let Some(decision) = employee.value.set_hold(draft, at)? else {
             return Ok(ChangePlan::Unchanged(hold_reply(employee.value.legal_hold())?));
         };
         let hold = hold_reply(decision.state.legal_hold())?;
-        Ok(ChangePlan::Commit(build_hold_change(services, context, decision, employee.version, at)?, hold))
+        Ok(ChangePlan::Commit(build_hold_change(context, decision, employee.version, at)?, hold))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 /// `DELETE /employees/{id}/legal-hold`: ends the hold.
 ///
 /// # Errors
 /// Not found, also if the person has no hold; no admin-level key; see [`Error`].
-pub async fn delete(services: &Services, context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
+pub async fn delete(context: &RequestContext, id: EmployeeId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let employee = services.find_stored::<Employee>(context, id).await?;
+        let employee = context.find_stored::<Employee>(id).await?;
         context.validate_action(employee.shown_version())?;
         let decision = employee.value.release_hold()?;
-        Ok(ChangePlan::Commit(
-            build_hold_change(services, context, decision, employee.version, at)?,
-            Reply::no_content(),
-        ))
+        Ok(ChangePlan::Commit(build_hold_change(context, decision, employee.version, at)?, Reply::no_content()))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 fn build_hold_change(
-    services: &Services,
     context: &RequestContext,
     decision: Decision<Employee>,
     seen: Version,
     at: Timestamp,
 ) -> Result<Box<ChangeSet>, Error> {
     let state_json = render(&decision.state)?;
-    let (mut change, person) = services.change_set(context, decision, &state_json, at)?;
+    let (mut change, person) = context.change_set(decision, &state_json, at)?;
     change.writes = vec![Write::put(&Row::at_version(person, seen))];
     Ok(Box::new(change))
 }

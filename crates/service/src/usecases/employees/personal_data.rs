@@ -69,23 +69,19 @@ enum Stage {
 ///
 /// # Errors
 /// Not found, no admin-level key of the organization, too many running exports; see [`Error`].
-pub async fn begin(
-    services: &Arc<Services>,
-    context: &RequestContext,
-    person: EmployeeId,
-) -> Result<PersonalData, Error> {
-    let employee = check(services, context, person).await?;
+pub async fn begin(context: &RequestContext, person: EmployeeId) -> Result<PersonalData, Error> {
+    let employee = check(context, person).await?;
     let tenant = context.caller.tenant;
-    let permit = services.export_permits.take(tenant.organization).ok_or(Error::TooManyExports)?;
-    let now = services.clock.now();
+    let permit = context.services.export_permits.take(tenant.organization).ok_or(Error::TooManyExports)?;
+    let now = context.services.clock.now();
     let audit = AuditDraft::new(&employee, "employee.read_personal_data");
-    let change = ChangeSet::new(context.audit(services.id(now), audit, now));
-    services.save(tenant, change).await?;
-    let keys = person_data::keys_of(services, tenant, person).await?;
+    let change = ChangeSet::new(context.audit(context.services.id(now), audit, now));
+    context.services.save(tenant, change).await?;
+    let keys = person_data::keys_of(&context.services, tenant, person).await?;
     let actors =
         std::iter::once(person.to_string()).chain(keys.iter().map(|key| key.value.id.to_string())).collect();
     Ok(PersonalData {
-        services: Arc::clone(services),
+        services: Arc::clone(&context.services),
         tenant,
         key: LineKey::new(context, &[Permission::EmployeesRead, Permission::EmployeesErase]),
         person,
@@ -103,8 +99,8 @@ pub async fn begin(
 ///
 /// # Errors
 /// Not found, no admin-level key of the organization; see [`Error`].
-pub async fn check(services: &Services, context: &RequestContext, person: EmployeeId) -> Result<Employee, Error> {
-    let employee = services.find_stored::<Employee>(context, person).await?;
+pub async fn check(context: &RequestContext, person: EmployeeId) -> Result<Employee, Error> {
+    let employee = context.find_stored::<Employee>(person).await?;
     context.authorize()?;
     Ok(employee.value)
 }
@@ -154,24 +150,58 @@ impl PersonalData {
 
     /// Reads the next lines of a type. Returns `true` if they are the last ones.
     async fn read(&mut self, kind: PersonalDataType, out: &mut Vec<u8>) -> Result<bool, Error> {
+        let person = self.person;
         match kind {
             PersonalDataType::Employee => self.record(out).await,
             PersonalDataType::Invitation => self.invitations(out).await,
             PersonalDataType::ScimAccount => self.account(out).await,
-            PersonalDataType::IdentityLink => self.identity_links(out).await,
+            PersonalDataType::IdentityLink => {
+                self.rows(kind, |page| rows::identity_links::of_person(person, page), |_| None, false, out).await
+            }
             PersonalDataType::SyncIssue => self.issues(out).await,
             PersonalDataType::ApiKey => self.keys(out).await,
-            PersonalDataType::Observation => self.observations(out).await,
-            PersonalDataType::EmployeeObjective => self.objectives(kind, Family::Employees, out).await,
-            PersonalDataType::ManagerObjective => self.objectives(kind, Family::Managers, out).await,
-            PersonalDataType::CheckIn => self.check_ins(out).await,
-            PersonalDataType::Summary => self.summaries(out).await,
-            PersonalDataType::Assignment => self.assignments(out).await,
-            PersonalDataType::Conversation => self.conversations(out).await,
-            PersonalDataType::Message => self.messages(out).await,
+            PersonalDataType::Observation => {
+                let list = |page: &PageRequest| person_data::observations(person, page);
+                self.rows(kind, list, |row| row.author_id, true, out).await
+            }
+            PersonalDataType::EmployeeObjective => {
+                let list = |page: &PageRequest| person_data::objectives(person, Family::Employees, page);
+                self.rows(kind, list, |_| None, true, out).await
+            }
+            PersonalDataType::ManagerObjective => {
+                let list = |page: &PageRequest| person_data::objectives(person, Family::Managers, page);
+                self.rows(kind, list, |_| None, true, out).await
+            }
+            PersonalDataType::CheckIn => {
+                let list = |page: &PageRequest| rows::check_ins::of_person(person, page);
+                self.rows(kind, list, |row| row.author_id, false, out).await
+            }
+            PersonalDataType::Summary => {
+                let list = |page: &PageRequest| person_data::summaries(person, page);
+                self.rows(kind, list, |row| row.author_id, true, out).await
+            }
+            PersonalDataType::Assignment => {
+                let list = |page: &PageRequest| person_data::assignments(person, page);
+                self.rows(kind, list, |row| row.requester_id, true, out).await
+            }
+            PersonalDataType::Conversation => {
+                let list = |page: &PageRequest| {
+                    rows::conversations::list(
+                        &with_participant(person),
+                        Viewer::Everything,
+                        Conversation::DEFAULT,
+                        page,
+                    )
+                };
+                self.rows(kind, list, |_| None, false, out).await
+            }
+            PersonalDataType::Message => {
+                let list = |page: &PageRequest| rows::conversations::messages_of(person, page);
+                self.rows::<Message>(kind, list, |row| Some(row.author_id), false, out).await
+            }
             PersonalDataType::Notification => self.notifications(out).await,
             PersonalDataType::AuditEntry => {
-                self.targets.push_back(self.person.to_string());
+                self.targets.push_back(person.to_string());
                 Ok(true)
             }
         }
@@ -215,12 +245,6 @@ impl PersonalData {
         Ok(true)
     }
 
-    async fn identity_links(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let person = self.person;
-        let list = |page: &PageRequest| rows::identity_links::of_person(person, page);
-        self.rows(PersonalDataType::IdentityLink, list, |_| None, false, out).await
-    }
-
     async fn issues(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
         let request = PageRequest { after: self.after.take(), limit: PAGE };
         let (page, after) = person_data::issues_page(&self.services, self.tenant, self.person, &request).await?;
@@ -237,59 +261,6 @@ impl PersonalData {
             self.line(PersonalDataType::ApiKey, &key.value, None, out)?;
         }
         Ok(true)
-    }
-
-    async fn observations(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let person = self.person;
-        let list = |page: &PageRequest| person_data::observations(person, page);
-        self.rows(PersonalDataType::Observation, list, |row| row.author_id, true, out).await
-    }
-
-    async fn objectives(
-        &mut self,
-        kind: PersonalDataType,
-        family: Family,
-        out: &mut Vec<u8>,
-    ) -> Result<bool, Error> {
-        let person = self.person;
-        let list = |page: &PageRequest| person_data::objectives(person, family, page);
-        self.rows(kind, list, |_| None, true, out).await
-    }
-
-    async fn check_ins(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let person = self.person;
-        let list = |page: &PageRequest| rows::check_ins::of_person(person, page);
-        self.rows(PersonalDataType::CheckIn, list, |row| row.author_id, false, out).await
-    }
-
-    async fn summaries(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let person = self.person;
-        let list = |page: &PageRequest| person_data::summaries(person, page);
-        self.rows(PersonalDataType::Summary, list, |row| row.author_id, true, out).await
-    }
-
-    async fn assignments(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let person = self.person;
-        let list = |page: &PageRequest| person_data::assignments(person, page);
-        self.rows(PersonalDataType::Assignment, list, |row| row.requester_id, true, out).await
-    }
-
-    async fn conversations(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let filter = conversation::Filter {
-            participant_id: Some(self.person),
-            archived: Archived::All,
-            ..conversation::Filter::default()
-        };
-        let list = |page: &PageRequest| {
-            rows::conversations::list(&filter, Viewer::Everything, Conversation::DEFAULT, page)
-        };
-        self.rows(PersonalDataType::Conversation, list, |_| None, false, out).await
-    }
-
-    async fn messages(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        let person = self.person;
-        let list = |page: &PageRequest| rows::conversations::messages_of(person, page);
-        self.rows::<Message>(PersonalDataType::Message, list, |row| Some(row.author_id), false, out).await
     }
 
     async fn notifications(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
@@ -381,4 +352,13 @@ impl PersonalData {
 fn stage_after(kind: PersonalDataType) -> Stage {
     let next = PersonalDataType::ALL.iter().copied().find(|other| *other > kind);
     next.map_or(Stage::Actor(0), Stage::Type)
+}
+
+/// Returns the filter of all conversations of a person.
+fn with_participant(person: EmployeeId) -> conversation::Filter {
+    conversation::Filter {
+        participant_id: Some(person),
+        archived: Archived::All,
+        ..conversation::Filter::default()
+    }
 }

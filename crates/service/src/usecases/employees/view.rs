@@ -16,7 +16,6 @@ use crate::context::expand::{self, Expandable, Inlined};
 use crate::context::list::{JsonObjectWriter, MAX_PAGE_BYTES};
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 use crate::context::visible;
 use crate::usecases::organization;
 
@@ -53,24 +52,15 @@ impl Expandable for Employee {
         if paths.contains(&Expand::DirectReports) { WITH_REPORTS_AT_A_TIME } else { usize::MAX }
     }
 
-    async fn find(
-        services: &Services,
-        context: &RequestContext,
-        paths: &[Expand],
-        items: &[Self],
-    ) -> Result<Included, Error> {
+    async fn find(context: &RequestContext, paths: &[Expand], items: &[Self]) -> Result<Included, Error> {
         let managers = items.iter().filter_map(|item| item.manager_id);
         let departments = items.iter().filter_map(|item| item.department_id);
         let reports = async {
-            if paths.contains(&Expand::DirectReports) {
-                reports(services, context, items).await.map(Some)
-            } else {
-                Ok(None)
-            }
+            if paths.contains(&Expand::DirectReports) { reports(context, items).await.map(Some) } else { Ok(None) }
         };
         let (managers, departments, reports) = tokio::try_join!(
-            expand::inline_referenced(services, context, paths.contains(&Expand::Manager), managers),
-            expand::inline_referenced(services, context, paths.contains(&Expand::Department), departments),
+            expand::inline_referenced(context, paths.contains(&Expand::Manager), managers),
+            expand::inline_referenced(context, paths.contains(&Expand::Department), departments),
             reports,
         )?;
         Ok(Included { managers, departments, reports, has_holds: paths.contains(&Expand::LegalHold) })
@@ -94,17 +84,17 @@ impl Expandable for Employee {
 
 /// Returns the direct reports of these managers, in the order of the page, until a page is full, but at least those of
 /// the first manager. 10 managers with 100 reports of up to 140 KB each have 140 MB of reports, and a page shows 8 MB.
-async fn reports(services: &Services, context: &RequestContext, managers: &[Employee]) -> Result<Reports, Error> {
+async fn reports(context: &RequestContext, managers: &[Employee]) -> Result<Reports, Error> {
     let tenant = context.caller.tenant;
     let ids: Vec<_> = managers.iter().map(|manager| manager.id).collect();
-    let pairs = services.store.direct_reports(tenant, &ids, MAX_DIRECT_REPORTS).await?;
+    let pairs = context.services.store.direct_reports(tenant, &ids, MAX_DIRECT_REPORTS).await?;
     // In the order of the page, so that reports that do not fit belong to the last people of the page.
     let ordered_pairs = || ids.iter().flat_map(|manager| pairs.iter().filter(move |pair| pair.0 == *manager));
     let reports: Vec<_> = ordered_pairs().map(|(_, report)| *report).collect();
-    let (rows, read) = services.store.rows_within::<Employee>(tenant, &reports, MAX_PAGE_BYTES).await?;
+    let (rows, read) = context.services.store.rows_within::<Employee>(tenant, &reports, MAX_PAGE_BYTES).await?;
     let incomplete = ordered_pairs().nth(read).and_then(|(manager, _)| ids.iter().position(|id| id == manager));
     let mut people: Vec<_> = rows.into_iter().map(|row| row.value).collect();
-    visible::narrow(services, context, &mut people).await?;
+    visible::narrow(context, &mut people).await?;
     let mut people: HashMap<_, _> = people.into_iter().map(|person| (person.id, person)).collect();
     let mut by_manager: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (manager, report) in ordered_pairs().take(read) {
@@ -117,25 +107,20 @@ async fn reports(services: &Services, context: &RequestContext, managers: &[Empl
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     if !request.filter.custom.is_empty() {
-        let organization = organization::load(services, context).await?;
+        let organization = organization::load(context).await?;
         request.filter.check_sight(context.caller.viewer(), &organization.value)?;
     }
     let listing = rows::employees::list(&request.filter, request.sort, &request.page);
-    expand::page(services, context, &request, listing).await
+    expand::page(context, &request, listing).await
 }
 
 /// `GET /employees/{id}`: returns a person.
 ///
 /// # Errors
 /// Not found; invalid parameters; see [`Error`].
-pub async fn get(
-    services: &Services,
-    context: &RequestContext,
-    id: EmployeeId,
-    params: Params,
-) -> Result<Reply, Error> {
-    expand::one::<Employee>(services, context, params, services.find_stored(context, id)).await
+pub async fn get(context: &RequestContext, id: EmployeeId, params: Params) -> Result<Reply, Error> {
+    expand::one::<Employee>(context, params, context.find_stored(id)).await
 }

@@ -68,19 +68,19 @@ enum Stage {
 ///
 /// # Errors
 /// Invalid parameters, no admin-level key of the organization, too many running exports; see [`Error`].
-pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: Params) -> Result<Export, Error> {
-    let request = read(services, context, params)?;
+pub async fn begin(context: &RequestContext, params: Params) -> Result<Export, Error> {
+    let request = read(context, params)?;
     let tenant = context.caller.tenant;
-    let permit = services.export_permits.take(tenant.organization).ok_or(Error::TooManyExports)?;
+    let permit = context.services.export_permits.take(tenant.organization).ok_or(Error::TooManyExports)?;
     let is_continued = request.from.is_some();
     let action = if is_continued { "organization.continue_export" } else { "organization.export" };
-    let started_at = record(services, context, &request.resources, action).await?;
+    let started_at = record(context, &request.resources, action).await?;
     let cursor = match request.from {
         Some(cursor) => cursor,
-        None => first_cursor(services, tenant, &request.resources, started_at).await?,
+        None => first_cursor(&context.services, tenant, &request.resources, started_at).await?,
     };
     Ok(Export {
-        services: Arc::clone(services),
+        services: Arc::clone(&context.services),
         tenant,
         request: context.request,
         key: LineKey::new(context, &[Permission::ExportsRead]),
@@ -98,33 +98,33 @@ pub async fn begin(services: &Arc<Services>, context: &RequestContext, params: P
 ///
 /// # Errors
 /// Invalid parameters, no admin-level key of the organization; see [`Error`].
-pub fn check(services: &Services, context: &RequestContext, params: Params) -> Result<(), Error> {
-    read(services, context, params).map(drop)
+pub fn check(context: &RequestContext, params: Params) -> Result<(), Error> {
+    read(context, params).map(drop)
 }
 
-fn read(services: &Services, context: &RequestContext, params: Params) -> Result<ExportRequest, Error> {
+fn read(context: &RequestContext, params: Params) -> Result<ExportRequest, Error> {
     let tenant = context.caller.tenant;
-    let open = |text: &str| sealed_cursor::open(services, tenant, text);
-    let request = params.parse(|params| ExportRequest::read(params, tenant, services.clock.now(), open))?;
+    let open = |text: &str| sealed_cursor::open(&context.services, tenant, text);
+    let request =
+        params.parse(|params| ExportRequest::read(params, tenant, context.services.clock.now(), open))?;
     context.authorize()?;
     Ok(request)
 }
 
 /// Records the beginning or the continuation of an export in the audit log, and returns the time of the entry.
 async fn record(
-    services: &Services,
     context: &RequestContext,
     resources: &[ExportedResource],
     action: &'static str,
 ) -> Result<Timestamp, Error> {
     let tenant = context.caller.tenant;
-    let now = services.clock.now();
-    let organization = organization::load(services, context).await?.value;
+    let now = context.services.clock.now();
+    let organization = organization::load(context).await?.value;
     let mut audit = AuditDraft::new(&organization, action);
     let words: Vec<_> = resources.iter().map(|resource| resource.word()).collect();
     audit.changes.insert("resources".to_owned(), Change::from_null(&words));
-    let change = ChangeSet::new(context.audit(services.id(now), audit, now));
-    services.save(tenant, change).await?;
+    let change = ChangeSet::new(context.audit(context.services.id(now), audit, now));
+    context.services.save(tenant, change).await?;
     Ok(now)
 }
 

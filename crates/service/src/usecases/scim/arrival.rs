@@ -17,7 +17,6 @@ use super::ScimContext;
 use super::change::ScimChange;
 use crate::change::Attempt;
 use crate::context::error::Error;
-use crate::context::services::Services;
 
 /// A committed person whose manager or reports may have been committed meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +68,8 @@ pub(super) fn new_names(
 impl ScimContext {
     /// Sets the managers of people who still wait after the commit. A failure does not fail the request, which is
     /// committed: the people wait until the next request about them or the manager.
-    pub(super) async fn settle(&self, services: &Services, connector: &Connector, arrival: &Arrival) {
-        if let Err(failure) = self.set_managers(services, connector, arrival).await {
+    pub(super) async fn settle(&self, connector: &Connector, arrival: &Arrival) {
+        if let Err(failure) = self.set_managers(connector, arrival).await {
             let person = arrival.person;
             tracing::warn!(
                 %person, ?failure,
@@ -80,53 +79,43 @@ impl ScimContext {
         }
     }
 
-    async fn set_managers(
-        &self,
-        services: &Services,
-        connector: &Connector,
-        arrival: &Arrival,
-    ) -> Result<(), Error> {
+    async fn set_managers(&self, connector: &Connector, arrival: &Arrival) -> Result<(), Error> {
         if let Some(text) = &arrival.manager_ref
-            && let Some(manager) = self.find_manager(services, text).await?
+            && let Some(manager) = self.find_manager(text).await?
         {
-            self.set_manager_of_waiting(services, connector, manager).await?;
+            self.set_manager_of_waiting(connector, manager).await?;
         }
         if arrival.has_more {
-            return self.set_manager_of_waiting(services, connector, arrival.person).await;
+            return self.set_manager_of_waiting(connector, arrival.person).await;
         }
         let keys: Vec<_> = arrival.names.iter().map(|name| ScimLink::manager_key(self.connector, name)).collect();
         if keys.is_empty() {
             return Ok(());
         }
-        let waiting = services.store.entries(self.tenant(), rows::scim_users::waiting_for(keys, 1)).await?;
+        let waiting = self.services().store.entries(self.tenant(), rows::scim_users::waiting_for(keys, 1)).await?;
         if waiting.is_empty() {
             return Ok(());
         }
-        self.set_manager_of_waiting(services, connector, arrival.person).await
+        self.set_manager_of_waiting(connector, arrival.person).await
     }
 
     /// Sets the manager of the people who wait for this person, in transactions of a bounded size.
-    async fn set_manager_of_waiting(
-        &self,
-        services: &Services,
-        connector: &Connector,
-        manager: EmployeeId,
-    ) -> Result<(), Error> {
-        let _turn = services.move_lock(self.tenant()).await;
+    async fn set_manager_of_waiting(&self, connector: &Connector, manager: EmployeeId) -> Result<(), Error> {
+        let _turn = self.services().move_lock(self.tenant()).await;
         let resolve = async |at: Timestamp| {
-            let people = services.store.rows(self.tenant(), &[manager]).await?;
-            let Some(user) = self.load_users(services, people).await?.pop() else {
+            let people = self.services().store.rows(self.tenant(), &[manager]).await?;
+            let Some(user) = self.load_users(people).await?.pop() else {
                 return Ok(Attempt::Done(false));
             };
             let external_id = user.live_link(self.connector).and_then(|link| link.external_id.as_deref());
-            let mut change = ScimChange::new(services, self, connector, at).await?;
+            let mut change = ScimChange::new(self, connector, at).await?;
             let has_more = change.resolve_waiting(&user.person.value, external_id, None).await?;
             Ok::<_, Error>(match change.finish_unchanged() {
                 Some(change) => Attempt::Commit(self.tenant(), Box::new(change), has_more),
                 None => Attempt::Done(false),
             })
         };
-        while services.retry(resolve).await? {}
+        while self.services().retry(resolve).await? {}
         Ok(())
     }
 }

@@ -21,7 +21,7 @@ use super::write::paused_error;
 use crate::change::Batch;
 use crate::context::error::Error;
 use crate::context::invitation_events;
-use crate::context::services::{Services, render};
+use crate::context::services::render;
 use crate::usecases::connectors::provider;
 
 /// Maximum number of waiting people whose manager one transaction sets. Further transactions set the remaining ones.
@@ -29,7 +29,6 @@ const MAX_WAITING: u16 = 100;
 
 /// A change set under construction. The connector is the actor of its audit entries.
 pub(super) struct ScimChange<'a> {
-    services: &'a Services,
     context: &'a ScimContext,
     connector: &'a Connector,
     at: Timestamp,
@@ -53,20 +52,19 @@ impl<'a> StoredRows<'a> {
 
 impl<'a> ScimChange<'a> {
     pub(super) async fn new(
-        services: &'a Services,
         context: &'a ScimContext,
         connector: &'a Connector,
         at: Timestamp,
     ) -> Result<Self, Error> {
-        let copy = provider::copy_for_test_data(services, &context.request, connector).await?;
+        let copy = provider::copy_for_test_data(&context.request, connector).await?;
         let writes = copy.into_iter().collect();
-        Ok(Self { services, context, connector, at, batch: Batch::default(), writes, requires: vec![] })
+        Ok(Self { context, connector, at, batch: Batch::default(), writes, requires: vec![] })
     }
 
     /// Adds the events and the audit entry of a decision, and returns its state.
     fn add<T: Resource>(&mut self, decision: Decision<T>) -> Result<T, Error> {
         let state_json = render(&decision.state)?;
-        let (one, state) = self.services.change_set(&self.context.request, decision, &state_json, self.at)?;
+        let (one, state) = self.context.request.change_set(decision, &state_json, self.at)?;
         self.merge(one);
         Ok(state)
     }
@@ -80,7 +78,7 @@ impl<'a> ScimChange<'a> {
     fn add_link_entry(&mut self, person: &Employee) {
         let draft = AuditDraft::new(person, "employee.link");
         let request = &self.context.request;
-        self.merge(ChangeSet::new(request.audit(self.services.id(self.at), draft, self.at)));
+        self.merge(ChangeSet::new(request.audit(self.context.services().id(self.at), draft, self.at)));
     }
 
     /// Adds the decision about the person of the request.
@@ -134,8 +132,7 @@ impl<'a> ScimChange<'a> {
     pub(super) async fn count_deactivation(&mut self, link: Option<&ScimLink>) -> Result<(), Error> {
         let earlier = link.and_then(|link| link.deactivated_at);
         let request = &self.context.request;
-        let count_write =
-            provider::count_deactivation(self.services, request, self.connector, earlier, self.at).await?;
+        let count_write = provider::count_deactivation(request, self.connector, earlier, self.at).await?;
         self.writes.push(count_write.ok_or_else(paused_error)?);
         Ok(())
     }
@@ -177,12 +174,17 @@ impl<'a> ScimChange<'a> {
             return Ok(());
         }
         let newest = rows::invitations::newest(before.id);
-        let Some(invitation) = self.services.store.first(self.context.tenant(), newest).await? else {
+        let Some(invitation) = self.context.services().store.first(self.context.tenant(), newest).await? else {
             return Ok(());
         };
         let revocation = invitation.value.revoke(self.at);
-        let events =
-            invitation_events::events(self.services, Some(&invitation.value), &revocation, status, self.at)?;
+        let events = invitation_events::events(
+            self.context.services(),
+            Some(&invitation.value),
+            &revocation,
+            status,
+            self.at,
+        )?;
         if let Some(change) = self.batch.so_far() {
             change.events.extend(events);
         }
@@ -202,7 +204,8 @@ impl<'a> ScimChange<'a> {
         external_id: Option<&str>,
         position: Option<&TreePosition>,
     ) -> Result<bool, Error> {
-        let (store, tenant, connector) = (&self.services.store, self.context.tenant(), self.connector.id);
+        let (store, tenant, connector) =
+            (&self.context.services().store, self.context.tenant(), self.connector.id);
         let id = person.id.to_string();
         let texts = [Some(id.as_str()), external_id, Some(person.email.as_str())];
         let mut keys: Vec<_> =
@@ -216,7 +219,7 @@ impl<'a> ScimChange<'a> {
             return Ok(false);
         }
         let new_position = match position {
-            None => Some(self.context.position(self.services, person.id).await?),
+            None => Some(self.context.position(person.id).await?),
             Some(_) => None,
         };
         let Some(position) = position.or(new_position.as_ref()) else { return Ok(false) };
@@ -229,7 +232,7 @@ impl<'a> ScimChange<'a> {
             }
             self.resolve_one(report, &link, person.id, position).await?;
         }
-        let resolved_issues = self.context.resolved_issues(self.services, &ids, is_not_pending, self.at).await?;
+        let resolved_issues = self.context.resolved_issues(&ids, is_not_pending, self.at).await?;
         self.writes.extend(resolved_issues.iter().map(EndedIssue::write));
         Ok(has_more)
     }
@@ -242,7 +245,7 @@ impl<'a> ScimChange<'a> {
         position: &TreePosition,
     ) -> Result<(), Error> {
         let is_below = position.above.contains(&report.value.id);
-        let height = self.context.height(self.services, report.value.id).await?;
+        let height = self.context.height(report.value.id).await?;
         let depth = u32::try_from(position.above.len()).unwrap_or(u32::MAX).saturating_add(1 + height);
         let set = resolve_manager(&report.value, &link.value, manager, is_below, depth, self.at);
         match set.decision {
@@ -256,7 +259,7 @@ impl<'a> ScimChange<'a> {
         }
         self.write_link(set.link, Some(link));
         if let (Some(issue), Some(change)) = (set.issue, self.batch.so_far()) {
-            self.context.add_issues(self.services, self.connector, vec![issue], change).await?;
+            self.context.add_issues(self.connector, vec![issue], change).await?;
         }
         Ok(())
     }
@@ -264,12 +267,11 @@ impl<'a> ScimChange<'a> {
     /// Resolves the open issues about a person that a request without changes does not repeat. `issues` are the issues
     /// of the request.
     pub(super) async fn end_issues(&mut self, person: EmployeeId, issues: &[IssueDraft]) -> Result<(), Error> {
-        let ended_issues =
-            self.context.resolved_issues(self.services, &[person], |issue| recurs(issue, issues), self.at).await?;
+        let ended_issues = self.context.resolved_issues(&[person], |issue| recurs(issue, issues), self.at).await?;
         for issue in ended_issues {
             let draft = AuditDraft::new(&issue.state, "connector.resolve_issue");
             let draft = draft.with_changes(&issue.stored.value, &issue.state);
-            let audit = self.context.request.audit(self.services.id(self.at), draft, self.at);
+            let audit = self.context.request.audit(self.context.services().id(self.at), draft, self.at);
             self.merge(ChangeSet::new(audit));
             self.writes.push(issue.write());
         }
@@ -298,16 +300,15 @@ impl<'a> ScimChange<'a> {
         known: Option<EmployeeId>,
         issues: Vec<IssueDraft>,
     ) -> Result<Option<ChangeSet>, Error> {
-        let Self { services, context, connector, at, batch, mut writes, requires } = self;
+        let Self { context, connector, at, batch, mut writes, requires } = self;
         let Some(mut change) = batch.finish() else { return Ok(None) };
         let known_people = known.as_slice();
-        let ended_issues =
-            context.resolved_issues(services, known_people, |issue| recurs(issue, &issues), at).await?;
+        let ended_issues = context.resolved_issues(known_people, |issue| recurs(issue, &issues), at).await?;
         writes.append(&mut change.writes);
         writes.extend(ended_issues.iter().map(EndedIssue::write));
         change.writes = writes;
         change.requires = requires;
-        context.add_issues(services, connector, issues, &mut change).await?;
+        context.add_issues(connector, issues, &mut change).await?;
         Ok(Some(change))
     }
 }

@@ -10,7 +10,6 @@ use candor_tables::rows;
 
 use super::ScimContext;
 use crate::context::error::Error;
-use crate::context::services::Services;
 use crate::usecases::connectors::provider::{self, IssueChange};
 
 /// Maximum number of open issues about a person that one request resolves. Later requests resolve the remaining issues.
@@ -32,13 +31,12 @@ impl ScimContext {
     /// Adds issues to a change set.
     pub(super) async fn add_issues(
         &self,
-        services: &Services,
         connector: &Connector,
         drafts: Vec<IssueDraft>,
         change: &mut ChangeSet,
     ) -> Result<(), Error> {
         for draft in drafts {
-            let issue = provider::issue_change(services, &self.request, connector, draft).await?;
+            let issue = provider::issue_change(&self.request, connector, draft).await?;
             let IssueChange { writes, events, notices } = issue;
             change.writes.extend(writes);
             change.events.extend(events);
@@ -48,15 +46,11 @@ impl ScimContext {
     }
 
     /// Returns open issues about people, at most [`MOST`] of each.
-    pub(super) async fn issues_about(
-        &self,
-        services: &Services,
-        people: &[EmployeeId],
-    ) -> Result<Vec<Versioned<SyncIssue>>, Error> {
+    pub(super) async fn issues_about(&self, people: &[EmployeeId]) -> Result<Vec<Versioned<SyncIssue>>, Error> {
         let mut issues = vec![];
         for person in people {
             let list = rows::sync_issues::open_about(*person, MOST);
-            issues.extend(services.store.entries(self.tenant(), list).await?);
+            issues.extend(self.services().store.entries(self.tenant(), list).await?);
         }
         Ok(issues)
     }
@@ -64,26 +58,24 @@ impl ScimContext {
     /// Returns the newest issues by which an admin has confirmed an adoption of a person.
     pub(super) async fn confirmed_adoptions(
         &self,
-        services: &Services,
         person: Option<&Employee>,
     ) -> Result<Vec<Versioned<SyncIssue>>, Error> {
         let person_to_confirm =
             person.filter(|person| person.connector_id.is_none() || person.role == Role::OrgAdmin);
         let Some(person) = person_to_confirm else { return Ok(vec![]) };
         let list = rows::sync_issues::confirmed_adoptions(person.id, MOST);
-        Ok(services.store.entries(self.tenant(), list).await?)
+        Ok(self.services().store.entries(self.tenant(), list).await?)
     }
 
     /// Returns the connector's open issues about these people, as resolved, except issues that only an admin can
     /// resolve and those for which `recurs` returns `true`. The caller must write the resolved issues.
     pub(super) async fn resolved_issues(
         &self,
-        services: &Services,
         people: &[EmployeeId],
         recurs: impl Fn(&SyncIssue) -> bool,
         at: Timestamp,
     ) -> Result<Vec<EndedIssue>, Error> {
-        let issues = self.issues_about(services, people).await?;
+        let issues = self.issues_about(people).await?;
         let own = issues.into_iter().filter(|issue| issue.value.connector_id == self.connector);
         let own = own.filter(|issue| issue.value.ends_by_itself());
         let ended_issues = own

@@ -16,7 +16,6 @@ use candor_tables::rows;
 use super::ScimContext;
 use super::view::LoadedUser;
 use crate::context::error::Error;
-use crate::context::services::Services;
 use crate::usecases::employees;
 
 /// The references of a user, resolved.
@@ -56,11 +55,10 @@ impl ScimContext {
     /// looked up.
     pub(super) async fn holders(
         &self,
-        services: &Services,
         user: &ScimUser,
         stored: Option<&LoadedUser>,
     ) -> Result<IdentifierHolders, Error> {
-        let (store, tenant) = (&services.store, self.tenant());
+        let (store, tenant) = (&self.services().store, self.tenant());
         let person = stored.map(|stored| &stored.person.value);
         let link = stored.and_then(|stored| stored.live_link(self.connector));
         let email = async {
@@ -101,11 +99,10 @@ impl ScimContext {
     /// Returns the people that the identifiers of a creation refer to.
     pub(super) async fn candidates(
         &self,
-        services: &Services,
         user: &ScimUser,
         holders: IdentifierHolders,
     ) -> Result<Candidates, Error> {
-        let (store, tenant) = (&services.store, self.tenant());
+        let (store, tenant) = (&self.services().store, self.tenant());
         let owner = match holders.unlinked_holder() {
             Some(id) => store.row::<Employee>(tenant, id).await?.and_then(|person| person.value.connector_id),
             None => None,
@@ -120,8 +117,8 @@ impl ScimContext {
 
     /// Returns the person that a reference to a manager names: by id, else by the `externalId` of a link of the
     /// connector, else by e-mail address.
-    pub(super) async fn find_manager(&self, services: &Services, text: &str) -> Result<Option<EmployeeId>, Error> {
-        let (store, tenant) = (&services.store, self.tenant());
+    pub(super) async fn find_manager(&self, text: &str) -> Result<Option<EmployeeId>, Error> {
+        let (store, tenant) = (&self.services().store, self.tenant());
         let reference = ManagerReference::new(text.to_owned());
         if let Some(id) = reference.id() {
             return Ok(store.row::<Employee>(tenant, id).await?.map(|person| person.value.id));
@@ -137,19 +134,18 @@ impl ScimContext {
     /// Resolves the references of a user. `stored` is the person with this id, unless they are new.
     pub(super) async fn resolve(
         &self,
-        services: &Services,
         user: &ScimUser,
         id: EmployeeId,
         stored: Option<&Employee>,
         at: Timestamp,
     ) -> Result<ResolvedReferences, Error> {
         let manager = match &user.manager {
-            Some(reference) => self.find_manager(services, reference.text()).await?,
+            Some(reference) => self.find_manager(reference.text()).await?,
             None => None,
         };
         let position = match manager {
             Some(manager) => {
-                let ancestors = services.store.lines_above(self.tenant(), &[manager, id]).await?;
+                let ancestors = self.services().store.lines_above(self.tenant(), &[manager, id]).await?;
                 let managers_above = chain(&ancestors, manager);
                 Some((manager, TreePosition { tree: ancestors.tree, above: managers_above }))
             }
@@ -158,7 +154,7 @@ impl ScimContext {
         let managers_above = position.as_ref().map_or(&[][..], |(_, position)| &position.above);
         let stored_id = stored.map(|person| person.id);
         let height = match stored_id.filter(|_| manager.is_some()) {
-            Some(person) => self.height(services, person).await?,
+            Some(person) => self.height(person).await?,
             None => 0,
         };
         let target = ManagerTarget::new(user.manager.as_ref(), manager, managers_above, stored_id, height);
@@ -166,49 +162,45 @@ impl ScimContext {
             position.above.push(manager);
             position
         });
-        let (department, department_name) =
-            self.resolve_department(services, user.department.as_deref(), at).await?;
+        let (department, department_name) = self.resolve_department(user.department.as_deref(), at).await?;
         Ok(ResolvedReferences { manager: target, department, department_name, position })
     }
 
     /// Returns the number of levels below a person.
-    pub(super) async fn height(&self, services: &Services, id: EmployeeId) -> Result<u32, Error> {
-        Ok(services.store.heights(self.tenant(), &[id]).await?.pop().map_or(0, |(_, height)| height))
+    pub(super) async fn height(&self, id: EmployeeId) -> Result<u32, Error> {
+        Ok(self.services().store.heights(self.tenant(), &[id]).await?.pop().map_or(0, |(_, height)| height))
     }
 
     /// Returns the stored position of a person in the reporting tree.
-    pub(super) async fn position(&self, services: &Services, id: EmployeeId) -> Result<TreePosition, Error> {
-        let ancestors = services.store.lines_above(self.tenant(), &[id]).await?;
+    pub(super) async fn position(&self, id: EmployeeId) -> Result<TreePosition, Error> {
+        let ancestors = self.services().store.lines_above(self.tenant(), &[id]).await?;
         Ok(TreePosition { tree: ancestors.tree, above: chain(&ancestors, id) })
     }
 
     async fn resolve_department(
         &self,
-        services: &Services,
         name: Option<&str>,
         at: Timestamp,
     ) -> Result<(DepartmentTarget, Option<String>), Error> {
         let Some(name) = name else { return Ok((DepartmentTarget::Absent, None)) };
         let keys = [name_key(name)];
-        let department_row = services.store.rows_by(self.tenant(), rows::departments::BY_NAME, &keys).await?.pop();
+        let department_row =
+            self.services().store.rows_by(self.tenant(), rows::departments::BY_NAME, &keys).await?.pop();
         if let Some(Versioned { value: department, .. }) = department_row {
             let is_archived = department.archived_at.is_some();
             return Ok((DepartmentTarget::Known { id: department.id, is_archived }, Some(department.name)));
         }
-        let creation = Department::create(services.id(at), name.to_owned(), None, at).map_err(Error::from)?;
+        let creation =
+            Department::create(self.services().id(at), name.to_owned(), None, at).map_err(Error::from)?;
         Ok((DepartmentTarget::New(Box::new(creation)), Some(name.to_owned())))
     }
 
     /// Returns the condition that an active org admin other than `person` is unchanged at commit time. `None` if there
     /// is no such admin, or if `person` is not an active org admin.
-    pub(super) async fn other_admin(
-        &self,
-        services: &Services,
-        person: &Employee,
-    ) -> Result<Option<Require>, Error> {
+    pub(super) async fn other_admin(&self, person: &Employee) -> Result<Option<Require>, Error> {
         if !person.is_active_org_admin() {
             return Ok(None);
         }
-        employees::other_admin(services, self.tenant(), person.id).await
+        employees::other_admin(self.services(), self.tenant(), person.id).await
     }
 }

@@ -50,13 +50,14 @@ impl ScimContext {
     ///
     /// # Errors
     /// Not found for a key without a connector.
-    pub fn new(
-        services: &Services,
-        request: RequestContext,
-        tag: fn(Version, u64) -> String,
-    ) -> Result<Self, Error> {
+    pub fn new(request: RequestContext, tag: fn(Version, u64) -> String) -> Result<Self, Error> {
         let connector = or_not_found(request.caller.connector)?;
-        Ok(Self { request, connector, base: services.settings.scim_url(), tag })
+        let base = request.services.settings.scim_url();
+        Ok(Self { request, connector, base, tag })
+    }
+
+    fn services(&self) -> &Services {
+        &self.request.services
     }
 
     fn tenant(&self) -> Tenant {
@@ -64,8 +65,8 @@ impl ScimContext {
     }
 
     /// Loads the connector of the API key.
-    async fn load_connector(&self, services: &Services) -> Result<LoadedConnector, Error> {
-        let connector = provider::connector(services, &self.request).await?.value;
+    async fn load_connector(&self) -> Result<LoadedConnector, Error> {
+        let connector = provider::connector(&self.request).await?.value;
         let mappings = connector.custom_field_mappings.iter();
         let mappings = mappings.filter_map(|(key, path)| CustomMapping::parse(key, path).ok()).collect();
         Ok(LoadedConnector { connector, mappings })

@@ -1,4 +1,4 @@
-//! Plans of writes for [`Services::change`], and the steps that follow the commit.
+//! Plans of writes for [`RequestContext::change`], and the steps that follow the commit.
 
 use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,6 @@ use super::arrival::Arrival;
 use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::services::Services;
 use crate::usecases::connectors::provider;
 
 /// An attempt of a write.
@@ -50,7 +49,6 @@ impl ScimContext {
     /// refused or overtaken, later plans look for the person.
     pub(super) async fn run<F, Fut>(
         &self,
-        services: &Services,
         connector: &Connector,
         assumes_new: bool,
         plan: F,
@@ -60,14 +58,14 @@ impl ScimContext {
         Fut: Future<Output = Result<WritePlan, Error>>,
     {
         let (is_repeated, turn, arrival) = (AtomicBool::new(false), OnceCell::new(), Mutex::new(None));
-        let take_turn = || turn.get_or_init(|| services.move_lock(self.tenant()));
+        let take_turn = || turn.get_or_init(|| self.services().move_lock(self.tenant()));
         let plan_change = async |start: Timestamp| {
             let mut attempt = Attempt { at: start, assumes_new };
             // A repeated attempt takes the turn even if it creates a person: a creation conflicts with a move of its
             // manager.
             if is_repeated.swap(true, Ordering::Relaxed) {
                 take_turn().await;
-                attempt = Attempt { at: services.clock.now(), assumes_new: false };
+                attempt = Attempt { at: self.services().clock.now(), assumes_new: false };
             }
             loop {
                 match plan(attempt).await {
@@ -77,7 +75,7 @@ impl ScimContext {
                     // tried again.
                     Ok(write) if write.moves_people() && !turn.initialized() => {
                         take_turn().await;
-                        attempt.at = services.clock.now();
+                        attempt.at = self.services().clock.now();
                     }
                     Ok(write) => {
                         *arrival.lock().unwrap_or_else(PoisonError::into_inner) = write.arrival;
@@ -87,18 +85,18 @@ impl ScimContext {
                 }
             }
         };
-        let result = services.change(&self.request, plan_change).await;
+        let result = self.request.change(plan_change).await;
         drop(turn);
         match result {
             Err(Error::ScimRefused(mut refused)) => {
                 if let Some(issue) = refused.issue.take() {
-                    provider::report_refusal(services, &self.request, connector, *issue).await?;
+                    provider::report_refusal(&self.request, connector, *issue).await?;
                 }
                 Err(Error::ScimRefused(refused))
             }
             Ok(reply) if !reply.replayed => {
                 if let Some(arrival) = arrival.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                    self.settle(services, connector, &arrival).await;
+                    self.settle(connector, &arrival).await;
                 }
                 Ok(reply)
             }

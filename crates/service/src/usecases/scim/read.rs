@@ -18,7 +18,7 @@ use super::view::LoadedUser;
 use crate::context::error::Error;
 use crate::context::list::{JsonObjectWriter, MAX_PAGE_BYTES, Pieces};
 use crate::context::reply::Reply;
-use crate::context::services::{Services, render};
+use crate::context::services::render;
 
 /// Number of people that a page reads first, when their size is unknown: at most 150 KB each.
 const FIRST_AT_ONCE: usize = 25;
@@ -76,15 +76,15 @@ impl RenderedUsers {
 ///
 /// # Errors
 /// `invalidCursor`; errors of the store.
-pub async fn list(services: &Services, context: &ScimContext, request: &UserListRequest) -> Result<Reply, Error> {
-    let connector = context.load_connector(services).await?;
+pub async fn list(context: &ScimContext, request: &UserListRequest) -> Result<Reply, Error> {
+    let connector = context.load_connector().await?;
     let page = if request.filter.names_one() {
-        context.named_page(services, request).await?
+        context.named_page(request).await?
     } else {
-        context.visible_page(services, request).await?
+        context.visible_page(request).await?
     };
     let form = (connector.mappings.as_slice(), &request.projection);
-    let rendered_users = context.render_users(services, page.people, form).await?;
+    let rendered_users = context.render_users(page.people, form).await?;
     let mut body = Object::new();
     body.push("schemas", Value::List(vec![Value::Text(LIST_SCHEMA.to_owned())]));
     body.push("totalResults", Value::Number(page.total.into()));
@@ -108,14 +108,9 @@ pub async fn list(services: &Services, context: &ScimContext, request: &UserList
 ///
 /// # Errors
 /// 404 for a person that the connector does not see; errors of the store.
-pub async fn get(
-    services: &Services,
-    context: &ScimContext,
-    id: EmployeeId,
-    projection: &Projection,
-) -> Result<Reply, Error> {
-    let connector = context.load_connector(services).await?;
-    let user = context.load_user(services, id).await?;
+pub async fn get(context: &ScimContext, id: EmployeeId, projection: &Projection) -> Result<Reply, Error> {
+    let connector = context.load_connector().await?;
+    let user = context.load_user(id).await?;
     let resource = projection.apply(context.resource(&connector.mappings, &user));
     let version = user.version();
     Ok(Reply::ok(render(&resource)?, Some(version.person)).with_etag_extra(version.link))
@@ -123,8 +118,8 @@ pub async fn get(
 
 impl ScimContext {
     /// Loads a user that the connector sees.
-    pub(super) async fn load_user(&self, services: &Services, id: EmployeeId) -> Result<LoadedUser, Error> {
-        let user = self.load_person(services, id).await?.filter(|user| self.sees(user));
+    pub(super) async fn load_user(&self, id: EmployeeId) -> Result<LoadedUser, Error> {
+        let user = self.load_person(id).await?.filter(|user| self.sees(user));
         Ok(user.ok_or_else(ScimError::not_found)?)
     }
 
@@ -132,7 +127,6 @@ impl ScimContext {
     /// counts by what is stored and mapped, because the projection may leave nothing of it.
     async fn render_users(
         &self,
-        services: &Services,
         people: PagePeople,
         (mappings, projection): (&[CustomMapping], &Projection),
     ) -> Result<RenderedUsers, Error> {
@@ -148,14 +142,14 @@ impl ScimContext {
             PagePeople::Ids(ids) => ids,
         };
         let (mut read_bytes, mut work) = (0, 0);
-        let mut pieces = Pieces::new(services, self.tenant());
+        let mut pieces = Pieces::new(self.services(), self.tenant());
         let (mut rest, mut at_once) = (ids.as_slice(), FIRST_AT_ONCE);
         while !rest.is_empty() {
             let (part, others) = rest.split_at(at_once.min(rest.len()));
             rest = others;
             pieces.release();
-            let people = services.store.rows::<Employee>(self.tenant(), part).await?;
-            let mut users = self.load_users(services, people).await?;
+            let people = self.services().store.rows::<Employee>(self.tenant(), part).await?;
+            let mut users = self.load_users(people).await?;
             // Another connector may have adopted a person since the page was read.
             users.retain(|user| self.sees(user));
             users.sort_by_key(|user| user.person.value.id);
@@ -185,56 +179,51 @@ impl ScimContext {
     }
 
     /// Loads the visible people that a condition on an identifier names: at most one.
-    async fn users_named(&self, services: &Services, filter: &UserFilter) -> Result<Vec<LoadedUser>, Error> {
+    async fn users_named(&self, filter: &UserFilter) -> Result<Vec<LoadedUser>, Error> {
         let condition = filter
             .0
             .iter()
             .find(|condition| !matches!(condition, UserCondition::Active(_) | UserCondition::Manager(_)));
         let mut users = match condition {
             Some(UserCondition::Id(id)) => match id.parse() {
-                Ok(id) => self.load_person(services, id).await?.into_iter().collect(),
+                Ok(id) => self.load_person(id).await?.into_iter().collect(),
                 Err(_) => vec![],
             },
             Some(UserCondition::ExternalId(id)) => {
                 let key = ScimLink::external_key(self.connector, id);
-                self.users_by_link(services, rows::scim_users::BY_EXTERNAL_ID, key).await?
+                self.users_by_link(rows::scim_users::BY_EXTERNAL_ID, key).await?
             }
             Some(UserCondition::UserName(name)) => {
                 let key = ScimLink::user_name_key(self.connector, name);
-                let linked_users = self.users_by_link(services, rows::scim_users::BY_USER_NAME, key).await?;
+                let linked_users = self.users_by_link(rows::scim_users::BY_USER_NAME, key).await?;
                 // The `userName` of a person without an account is their e-mail address.
                 if linked_users.iter().any(|user| self.sees(user)) {
                     linked_users
                 } else {
-                    self.users_by_email(services, name).await?
+                    self.users_by_email(name).await?
                 }
             }
-            Some(UserCondition::Email(email)) => self.users_by_email(services, email).await?,
+            Some(UserCondition::Email(email)) => self.users_by_email(email).await?,
             Some(UserCondition::Active(_) | UserCondition::Manager(_)) | None => vec![],
         };
         users.retain(|user| self.sees(user));
         Ok(users)
     }
 
-    async fn users_by_link(
-        &self,
-        services: &Services,
-        by: LookupColumn<ScimLink>,
-        key: String,
-    ) -> Result<Vec<LoadedUser>, Error> {
-        let link = services.store.row_by(self.tenant(), by, key).await?;
-        self.load_linked(services, link.into_iter().collect()).await
+    async fn users_by_link(&self, by: LookupColumn<ScimLink>, key: String) -> Result<Vec<LoadedUser>, Error> {
+        let link = self.services().store.row_by(self.tenant(), by, key).await?;
+        self.load_linked(link.into_iter().collect()).await
     }
 
-    async fn users_by_email(&self, services: &Services, email: &str) -> Result<Vec<LoadedUser>, Error> {
+    async fn users_by_email(&self, email: &str) -> Result<Vec<LoadedUser>, Error> {
         let email_column = rows::employees::BY_EMAIL;
-        let person = services.store.row_by(self.tenant(), email_column, address_key(email)).await?;
-        self.load_users(services, person.into_iter().collect()).await
+        let person = self.services().store.row_by(self.tenant(), email_column, address_key(email)).await?;
+        self.load_users(person.into_iter().collect()).await
     }
 
-    async fn named_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, Error> {
-        let mut users = self.users_named(services, &request.filter).await?;
-        let manager = self.manager_of_filter(services, &request.filter).await?;
+    async fn named_page(&self, request: &UserListRequest) -> Result<UserPage, Error> {
+        let mut users = self.users_named(&request.filter).await?;
+        let manager = self.manager_of_filter(&request.filter).await?;
         users.retain(|user| selects(&request.filter, &user.person.value, user.live_link(self.connector), manager));
         users.sort_by_key(|user| user.person.value.id);
         let total = users.len();
@@ -254,19 +243,15 @@ impl ScimContext {
 
     /// Returns the person that the filter's condition on the manager names; `None` if there is no such condition or
     /// person.
-    async fn manager_of_filter(
-        &self,
-        services: &Services,
-        filter: &UserFilter,
-    ) -> Result<Option<EmployeeId>, Error> {
+    async fn manager_of_filter(&self, filter: &UserFilter) -> Result<Option<EmployeeId>, Error> {
         match filter.manager() {
-            Some(text) => self.find_manager(services, text).await,
+            Some(text) => self.find_manager(text).await,
             None => Ok(None),
         }
     }
 
-    async fn visible_page(&self, services: &Services, request: &UserListRequest) -> Result<UserPage, Error> {
-        let manager = self.manager_of_filter(services, &request.filter).await?;
+    async fn visible_page(&self, request: &UserListRequest) -> Result<UserPage, Error> {
+        let manager = self.manager_of_filter(&request.filter).await?;
         if request.filter.manager().is_some() && manager.is_none() {
             return Ok(UserPage { people: PagePeople::Ids(vec![]), total: 0, has_more: false, is_cursor: false });
         }
@@ -287,7 +272,7 @@ impl ScimContext {
             start,
             limit: u16::try_from(request.count.saturating_add(1)).unwrap_or(u16::MAX),
         };
-        let mut page = services.store.visible_people(self.tenant(), &query).await?;
+        let mut page = self.services().store.visible_people(self.tenant(), &query).await?;
         let total = page.total.or(cursor.map(|cursor| cursor.total)).unwrap_or_default();
         let has_more = page.ids.len() > count;
         page.ids.truncate(count);

@@ -14,7 +14,6 @@ use candor_scim::{CustomMapping, UserDocument};
 use super::ScimContext;
 use crate::context::error::Error;
 use crate::context::request::Precondition;
-use crate::context::services::Services;
 
 /// A stored person with the data of the connector about them.
 pub(super) struct LoadedUser {
@@ -96,52 +95,39 @@ impl ScimContext {
     }
 
     /// Loads the links and departments of people.
-    pub(super) async fn load_users(
-        &self,
-        services: &Services,
-        people: Vec<Versioned<Employee>>,
-    ) -> Result<Vec<LoadedUser>, Error> {
+    pub(super) async fn load_users(&self, people: Vec<Versioned<Employee>>) -> Result<Vec<LoadedUser>, Error> {
         let ids: Vec<_> = people.iter().map(|person| person.value.id).collect();
         let (links, departments) = tokio::try_join!(
-            services.store.rows::<ScimLink>(self.tenant(), &ids),
-            self.departments_of(services, &people)
+            self.services().store.rows::<ScimLink>(self.tenant(), &ids),
+            self.departments_of(&people)
         )?;
         Ok(join_users(people, links, departments))
     }
 
     /// Loads the people and departments of links.
-    pub(super) async fn load_linked(
-        &self,
-        services: &Services,
-        links: Vec<Versioned<ScimLink>>,
-    ) -> Result<Vec<LoadedUser>, Error> {
+    pub(super) async fn load_linked(&self, links: Vec<Versioned<ScimLink>>) -> Result<Vec<LoadedUser>, Error> {
         let ids: Vec<_> = links.iter().map(|link| link.value.id).collect();
-        let people = services.store.rows::<Employee>(self.tenant(), &ids).await?;
-        let departments = self.departments_of(services, &people).await?;
+        let people = self.services().store.rows::<Employee>(self.tenant(), &ids).await?;
+        let departments = self.departments_of(&people).await?;
         Ok(join_users(people, links, departments))
     }
 
     /// Loads the person with this id, with their link and department.
-    pub(super) async fn load_person(
-        &self,
-        services: &Services,
-        id: EmployeeId,
-    ) -> Result<Option<LoadedUser>, Error> {
-        let (store, tenant) = (&services.store, self.tenant());
+    pub(super) async fn load_person(&self, id: EmployeeId) -> Result<Option<LoadedUser>, Error> {
+        let (store, tenant) = (&self.services().store, self.tenant());
         let (person, link) =
             tokio::try_join!(store.row::<Employee>(tenant, id), store.row::<ScimLink>(tenant, id))?;
         let people: Vec<_> = person.into_iter().collect();
-        let departments = self.departments_of(services, &people).await?;
+        let departments = self.departments_of(&people).await?;
         Ok(join_users(people, link.into_iter().collect(), departments).pop())
     }
 
     async fn departments_of(
         &self,
-        services: &Services,
         people: &[Versioned<Employee>],
     ) -> Result<Vec<Versioned<Department>>, StorageError> {
         let ids: Vec<_> = people.iter().filter_map(|person| person.value.department_id).collect();
-        services.store.rows(self.tenant(), &ids).await
+        self.services().store.rows(self.tenant(), &ids).await
     }
 }
 

@@ -21,7 +21,7 @@ use super::{LoadedConnector, ScimContext};
 use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
-use crate::context::services::{Services, render};
+use crate::context::services::render;
 use crate::usecases::connectors::provider;
 
 /// Seconds after which an identity provider may send changes to a paused connector again.
@@ -46,24 +46,19 @@ impl ChangeBody {
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn create(
-    services: &Services,
-    context: &ScimContext,
-    body: Object,
-    projection: &Projection,
-) -> Result<Reply, Error> {
-    let connector = context.load_for_change(services).await?;
+pub async fn create(context: &ScimContext, body: Object, projection: &Projection) -> Result<Reply, Error> {
+    let connector = context.load_for_change().await?;
     let document = UserDocument::from_body(body)?;
     let user = ScimUser::read(&document, &connector.mappings, None)?;
     let plan = async |Attempt { at, assumes_new }: Attempt| {
         let (holders, matched) = if assumes_new {
             (IdentifierHolders::default(), None)
         } else {
-            let holders = context.holders(services, &user, None).await?;
-            (holders, context.candidates(services, &user, holders).await?.person(&user)?)
+            let holders = context.holders(&user, None).await?;
+            (holders, context.candidates(&user, holders).await?.person(&user)?)
         };
         let loaded_user = match matched {
-            Some(id) => context.load_person(services, id).await?,
+            Some(id) => context.load_person(id).await?,
             None => None,
         };
         if let Some(existing_user) = &loaded_user {
@@ -73,16 +68,16 @@ pub async fn create(
         // A known person keeps the names that the document omits.
         let known_person = loaded_user.as_ref().map(|user| &user.person.value);
         let user = ScimUser::read(&document, &connector.mappings, known_person)?;
-        let id = matched.unwrap_or_else(|| services.id(at));
+        let id = matched.unwrap_or_else(|| context.services().id(at));
         let write = Write { kind: WriteKind::Create, user: &user, id, stored: loaded_user.as_ref(), holders };
-        context.plan(services, &connector, &write, projection, at).await
+        context.plan(&connector, &write, projection, at).await
     };
     // A provider looks for a person before it creates them, so the first attempt assumes a new person. If an
     // identifier is taken, the commit fails, and the next attempt looks for the holders. The first attempt looks for
     // them too if the `userName` is not the address: another person may have it as their address, which no unique key
     // prevents.
     let assumes_new = user.user_name_key() == address_key(&user.email);
-    context.run(services, &connector.connector, assumes_new, plan).await
+    context.run(&connector.connector, assumes_new, plan).await
 }
 
 /// `PUT /Users/{id}`: replaces the managed attributes of a person.
@@ -90,14 +85,13 @@ pub async fn create(
 /// # Errors
 /// See [`Error`].
 pub async fn replace(
-    services: &Services,
     context: &ScimContext,
     id: EmployeeId,
     body: Object,
     projection: &Projection,
 ) -> Result<Reply, Error> {
     let body = ChangeBody::Replacement(UserDocument::from_body(body)?);
-    context.change(services, id, &body, projection).await
+    context.change(id, &body, projection).await
 }
 
 /// `PATCH /Users/{id}`: changes attributes of a person, all of the operations or none.
@@ -105,31 +99,30 @@ pub async fn replace(
 /// # Errors
 /// See [`Error`].
 pub async fn patch(
-    services: &Services,
     context: &ScimContext,
     id: EmployeeId,
     body: &Object,
     projection: &Projection,
 ) -> Result<Reply, Error> {
     let body = ChangeBody::Operations(PatchOperation::parse_all(body)?);
-    context.change(services, id, &body, projection).await
+    context.change(id, &body, projection).await
 }
 
 /// `DELETE /Users/{id}`: deactivates a person. The connector does not see the person any more.
 ///
 /// # Errors
 /// See [`Error`].
-pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) -> Result<Reply, Error> {
-    let connector = context.load_for_change(services).await?;
+pub async fn remove(context: &ScimContext, id: EmployeeId) -> Result<Reply, Error> {
+    let connector = context.load_for_change().await?;
     let plan = async |Attempt { at, .. }: Attempt| {
-        let loaded_user = context.load_user(services, id).await?;
+        let loaded_user = context.load_user(id).await?;
         let Some(link) = loaded_user.live_link(context.connector) else {
             return Err(ScimError::not_found().into());
         };
         context.check_precondition(&loaded_user)?;
-        let other = context.other_admin(services, &loaded_user.person.value).await?;
+        let other = context.other_admin(&loaded_user.person.value).await?;
         let removal = decide_removal(&loaded_user.person.value, link, other.is_some(), at)?;
-        let mut change = ScimChange::new(services, context, &connector.connector, at).await?;
+        let mut change = ScimChange::new(context, &connector.connector, at).await?;
         if removal.decision.is_some() {
             change.count_deactivation(Some(link)).await?;
         }
@@ -138,7 +131,7 @@ pub async fn remove(services: &Services, context: &ScimContext, id: EmployeeId) 
         let change = change.finish(Some(id), vec![]).await?.ok_or_else(no_change)?;
         Ok(WritePlan::commit(change, Reply::no_content(), None))
     };
-    context.run(services, &connector.connector, false, plan).await
+    context.run(&connector.connector, false, plan).await
 }
 
 fn no_change() -> Error {
@@ -162,22 +155,16 @@ struct Write<'a> {
 
 impl ScimContext {
     /// Loads the connector for a change, unless it is paused.
-    async fn load_for_change(&self, services: &Services) -> Result<LoadedConnector, Error> {
-        let loaded_connector = self.load_connector(services).await?;
+    async fn load_for_change(&self) -> Result<LoadedConnector, Error> {
+        let loaded_connector = self.load_connector().await?;
         let is_accepted = loaded_connector.connector.accepts_changes(self.tenant().environment);
         if is_accepted { Ok(loaded_connector) } else { Err(paused_error().into()) }
     }
 
-    async fn change(
-        &self,
-        services: &Services,
-        id: EmployeeId,
-        body: &ChangeBody,
-        projection: &Projection,
-    ) -> Result<Reply, Error> {
-        let connector = self.load_for_change(services).await?;
+    async fn change(&self, id: EmployeeId, body: &ChangeBody, projection: &Projection) -> Result<Reply, Error> {
+        let connector = self.load_for_change().await?;
         let plan = async |Attempt { at, .. }: Attempt| {
-            let loaded_user = self.load_user(services, id).await?;
+            let loaded_user = self.load_user(id).await?;
             self.check_precondition(&loaded_user)?;
             let person = &loaded_user.person.value;
             let department = loaded_user.department.as_deref();
@@ -188,43 +175,42 @@ impl ScimContext {
                 ChangeBody::Operations(operations) => form.apply_operations(operations)?,
             };
             let user = ScimUser::read(&document, &connector.mappings, Some(person))?;
-            let holders = self.holders(services, &user, Some(&loaded_user)).await?;
+            let holders = self.holders(&user, Some(&loaded_user)).await?;
             let write = Write { kind: body.kind(), user: &user, id, stored: Some(&loaded_user), holders };
-            self.plan(services, &connector, &write, projection, at).await
+            self.plan(&connector, &write, projection, at).await
         };
-        self.run(services, &connector.connector, false, plan).await
+        self.run(&connector.connector, false, plan).await
     }
 
     /// Decides a write and builds its change set.
     async fn plan(
         &self,
-        services: &Services,
         connector: &LoadedConnector,
         write: &Write<'_>,
         projection: &Projection,
         at: Timestamp,
     ) -> Result<WritePlan, Error> {
         let person_before = write.stored.map(|stored| &stored.person.value);
-        let references = self.resolve(services, write.user, write.id, person_before, at).await?;
+        let references = self.resolve(write.user, write.id, person_before, at).await?;
         let other_admin = match person_before {
-            Some(person) if write.user.active == Some(false) => self.other_admin(services, person).await?,
+            Some(person) if write.user.active == Some(false) => self.other_admin(person).await?,
             Some(_) | None => None,
         };
-        let confirmed_issues = self.confirmed_adoptions(services, person_before).await?;
+        let confirmed_issues = self.confirmed_adoptions(person_before).await?;
         let issues: Vec<_> = confirmed_issues.iter().map(|issue| issue.value.clone()).collect();
         let input = write.input(&connector.connector, &references, (other_admin.is_some(), &issues), at);
         let confirmation = input.confirmation().map(|issue| issue.id);
         let provision = input.decide()?;
         let deactivates = person_before.is_some_and(|person| provision.deactivates(person));
         let reply = self.reply(connector, write, &provision, &references, projection)?;
-        let mut change = ScimChange::new(services, self, &connector.connector, at).await?;
+        let mut change = ScimChange::new(self, &connector.connector, at).await?;
         let external_id = write.user.external_id.as_deref();
         let mut has_more = false;
         if let (true, Some(person)) = (provision.is_unchanged(), person_before) {
             has_more = change.resolve_waiting(person, external_id, references.position.as_ref()).await?;
             change.end_issues(write.id, &provision.issues).await?;
             for issue in provision.issues {
-                provider::report_refusal(services, &self.request, &connector.connector, issue).await?;
+                provider::report_refusal(&self.request, &connector.connector, issue).await?;
             }
             return Ok(match change.finish_unchanged() {
                 Some(change) => {

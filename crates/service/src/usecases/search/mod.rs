@@ -26,7 +26,6 @@ use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
 use crate::context::search_index::{MOST_WAITING, table};
-use crate::context::services::Services;
 use crate::context::{list, visible};
 use candidates::{Blocks, Candidates, Index};
 
@@ -34,20 +33,23 @@ use candidates::{Blocks, Candidates, Index};
 ///
 /// # Errors
 /// A type that the key may not read, invalid parameters, an index that is still being built; see [`Error`].
-pub async fn search(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn search(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     for permission in required_permissions(&params) {
         context.caller.require(permission)?;
     }
     let request = SearchRequest::parse(params)?;
     context.authorize()?;
-    services.search_index.require_complete(services, context.caller.tenant, &request.types).await?;
+    context
+        .services
+        .search_index
+        .require_complete(&context.services, context.caller.tenant, &request.types)
+        .await?;
     let query = Arc::new(request.query.clone());
     let hits =
-        timeout(services.settings.search_deadline, Search { services, context, request: &request, query }.hits())
+        timeout(context.services.settings.search_deadline, Search { context, request: &request, query }.hits())
             .await
             .map_err(|_| too_slow())??;
     list::page_by(
-        services,
         context,
         &request.list,
         Page::from_items(hits, request.list.page.limit),
@@ -97,7 +99,6 @@ fn pieces<T>(rows: Vec<(usize, T)>) -> Vec<Vec<T>> {
 }
 
 struct Search<'a> {
-    services: &'a Services,
     context: &'a RequestContext,
     request: &'a SearchRequest,
     /// Query of the request, shared with matching work on other threads.
@@ -158,7 +159,7 @@ impl Search<'_> {
         if !self.request.types.iter().any(|kind| kind.is_narrowed()) {
             return Ok(None);
         }
-        let (store, tenant) = (&self.services.store, self.context.caller.tenant);
+        let (store, tenant) = (&self.context.services.store, self.context.caller.tenant);
         let team = match self.request.list.filter.employee_id {
             None => store.people_below(tenant, person).await?,
             Some(subject) if subject == person => vec![],
@@ -181,7 +182,8 @@ impl Search<'_> {
     }
 
     async fn part(&self, kind: Type) -> Result<Part, Error> {
-        let state = self.services.store.index_state(self.context.caller.tenant, table(kind), MOST_WAITING).await?;
+        let state =
+            self.context.services.store.index_state(self.context.caller.tenant, table(kind), MOST_WAITING).await?;
         if state.pending.len() >= MOST_WAITING.into() {
             return Err(Error::NotIndexed);
         }
@@ -211,8 +213,8 @@ impl Search<'_> {
             search_hit.score == tier.score && tier.behind.is_none_or(|behind| place(search_hit) < behind)
         };
         let query = IndexQuery::new(&tier.words, filter.employee_id);
-        let (store, tenant) = (&*self.services.store, self.context.caller.tenant);
-        let index = Index { store, tenant, cache: &self.services.search_index.cache };
+        let (store, tenant) = (&*self.context.services.store, self.context.caller.tenant);
+        let index = Index { store, tenant, cache: &self.context.services.search_index.cache };
         let candidates = Candidates::new(index, &query, &part.segments, &mut part.blocks);
         let mut candidates = candidates
             .restrict_to_visible(visible)
@@ -260,9 +262,9 @@ impl Search<'_> {
     /// large work: other requests run meanwhile, and the deadline can end the search between two pieces.
     async fn read<T: Searchable + Stored>(&self, list: TypedListing<T>) -> Result<MatchedRows, Error> {
         let tenant = self.context.caller.tenant;
-        let rows = self.services.store.entries(tenant, list).await?;
+        let rows = self.context.services.store.entries(tenant, list).await?;
         let mut resources: Vec<_> = rows.into_iter().map(|row| row.value).collect();
-        visible::narrow(self.services, self.context, &mut resources).await?;
+        visible::narrow(self.context, &mut resources).await?;
         let rows: Vec<_> = resources.into_iter().map(|row| (text_bytes(&row), row)).collect();
         let bytes = rows.iter().map(|(bytes, _)| bytes).sum();
         if bytes <= PIECE_BYTES {
@@ -276,7 +278,7 @@ impl Search<'_> {
             let matching = move || {
                 piece.into_iter().filter_map(|row| SearchHit::from_resource(&query, row)).collect::<Vec<_>>()
             };
-            hits.extend(self.services.large_work.run(tenant, matching).await?);
+            hits.extend(self.context.services.large_work.run(tenant, matching).await?);
         }
         Ok(MatchedRows { hits, bytes })
     }

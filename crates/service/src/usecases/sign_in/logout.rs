@@ -14,7 +14,7 @@ use crate::change::ChangePlan;
 use crate::context::error::Error;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, render};
+use crate::context::services::render;
 
 /// Longest wait for the discovery document of a provider. The session ends even without the document.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -32,32 +32,34 @@ pub struct LogoutUrl {
 ///
 /// # Errors
 /// Conflict for a key that is no session; see [`Error`].
-pub async fn log_out(services: &Services, context: &RequestContext) -> Result<Reply, Error> {
+pub async fn log_out(context: &RequestContext) -> Result<Reply, Error> {
     let context = &RequestContext { idempotency: None, ..context.clone() };
     let id = context.caller.key;
-    let url = find_end(services, context).await?;
+    let url = find_end(context).await?;
     let plan = async |at| {
-        let session = services.find_stored::<ApiKey>(context, id).await?;
+        let session = context.find_stored::<ApiKey>(id).await?;
         let decision = session.value.end_session(at)?;
         let json = render(&decision.state)?;
-        let (mut change, state) = services.change_set(context, decision, &json, at)?;
+        let (mut change, state) = context.change_set(decision, &json, at)?;
         change.writes.push(Write::put(&Row::at_version(state, session.version)));
         let reply = Reply::ok(render(&LogoutUrl { url: url.clone() })?, None);
         Ok(ChangePlan::Commit(Box::new(change), reply))
     };
-    let reply = services.change(context, plan).await;
-    services.auth.forget(id);
+    let reply = context.change(plan).await;
+    context.services.auth.forget(id);
     reply
 }
 
 /// Returns the address that ends the session at the provider and leads back to the console. Returns `None` for a key
 /// without a provider, and if the provider has no such address or does not answer in time.
-async fn find_end(services: &Services, context: &RequestContext) -> Result<Option<String>, Error> {
+async fn find_end(context: &RequestContext) -> Result<Option<String>, Error> {
     let tenant = Tenant::live(context.caller.tenant.organization);
-    let key = services.store.row::<ApiKey>(tenant, context.caller.key).await?;
+    let key = context.services.store.row::<ApiKey>(tenant, context.caller.key).await?;
     let Some(provider) = key.and_then(|key| key.value.identity_provider_id) else { return Ok(None) };
-    let Some(provider) = services.store.row::<IdentityProvider>(tenant, provider).await? else { return Ok(None) };
-    let metadata = timeout(PATIENCE, services.find_metadata(tenant.organization, &provider.value)).await;
-    let console = format!("{}/console", services.settings.public_url.trim_end_matches('/'));
+    let Some(provider) = context.services.store.row::<IdentityProvider>(tenant, provider).await? else {
+        return Ok(None);
+    };
+    let metadata = timeout(PATIENCE, context.services.find_metadata(tenant.organization, &provider.value)).await;
+    let console = format!("{}/console", context.services.settings.public_url.trim_end_matches('/'));
     Ok(metadata.ok().flatten().and_then(|metadata| metadata.logout_url(&provider.value.client_id, &console)))
 }

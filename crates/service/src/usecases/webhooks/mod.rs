@@ -36,9 +36,9 @@ const MADE_MEMBERS: &[&str] = &["secret"];
 struct UrlVerdict(OnceCell<Verdict>);
 
 impl UrlVerdict {
-    async fn judge(&self, services: &Services, context: &RequestContext, url: &ReceiverUrl) -> Verdict {
+    async fn judge(&self, context: &RequestContext, url: &ReceiverUrl) -> Verdict {
         let organization = context.caller.tenant.organization;
-        *self.0.get_or_init(|| services.webhook_transport.judge(organization, url)).await
+        *self.0.get_or_init(|| context.services.webhook_transport.judge(organization, url)).await
     }
 }
 
@@ -46,24 +46,19 @@ impl UrlVerdict {
 ///
 /// # Errors
 /// Invalid parameters; see [`Error`].
-pub async fn list(services: &Services, context: &RequestContext, params: Params) -> Result<Reply, Error> {
+pub async fn list(context: &RequestContext, params: Params) -> Result<Reply, Error> {
     let request = params.parse(Filter::read)?;
     let listing = rows::webhooks::list(&request.filter, request.sort, &request.page);
-    expand::page(services, context, &request, listing).await
+    expand::page(context, &request, listing).await
 }
 
 /// `GET /webhooks/{id}`: returns a webhook subscription.
 ///
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].
-pub async fn get(
-    services: &Services,
-    context: &RequestContext,
-    id: WebhookId,
-    params: Params,
-) -> Result<Reply, Error> {
-    let subscription = async { services.find_stored::<Subscription>(context, id).await };
-    expand::one(services, context, params, subscription).await
+pub async fn get(context: &RequestContext, id: WebhookId, params: Params) -> Result<Reply, Error> {
+    let subscription = async { context.find_stored::<Subscription>(id).await };
+    expand::one(context, params, subscription).await
 }
 
 /// `POST /webhooks`: creates a subscription. The response includes the secret.
@@ -71,27 +66,32 @@ pub async fn get(
 /// # Errors
 /// Invalid fields, a URL that may not be called, event types that the caller must not read, the maximum number of
 /// subscriptions reached; see [`Error`].
-pub async fn create(services: &Services, context: &RequestContext, body: Object) -> Result<Reply, Error> {
+pub async fn create(context: &RequestContext, body: Object) -> Result<Reply, Error> {
     let judgement = UrlVerdict::default();
     let draft = Draft::parse(body);
     let decide = async |at: Timestamp| {
         let draft = context.validate_create(|| draft.clone())?;
-        let most = services.settings.max_subscriptions;
-        services.store.subscribers(context.caller.tenant).await?.admit(most)?;
-        let verdict = judgement.judge(services, context, &draft.url).await;
-        let id = services.id(at);
-        let (secret, sealed) = new_secret(services, (context.caller.tenant, id))?;
+        let most = context.services.settings.max_subscriptions;
+        context.services.store.subscribers(context.caller.tenant).await?.admit(most)?;
+        let verdict = judgement.judge(context, &draft.url).await;
+        let id = context.services.id(at);
+        let (secret, sealed) = new_secret(&context.services, (context.caller.tenant, id))?;
         let owner = (context.caller.tenant, id);
         let none = CustomHeaders::default();
-        let headers =
-            webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, &none, &draft.headers)?;
+        let headers = webhook_secrets::seal_headers(
+            &context.services.vault,
+            &*context.services.ids,
+            owner,
+            &none,
+            &draft.headers,
+        )?;
         let decision = Subscription::create(id, &context.caller, draft, verdict, sealed, headers, at)?;
         let body = render(&decision.state.with_secret(&secret))?;
         Ok(PendingChange::new(decision)
             .with_requirements([Require::rows_below::<Subscription>(most)])
             .with_body(body, MADE_MEMBERS))
     };
-    services.create(context, decide).await
+    context.create(decide).await
 }
 
 /// `PATCH /webhooks/{id}`: updates a subscription. The response includes the new secret if the request rotates
@@ -100,27 +100,28 @@ pub async fn create(services: &Services, context: &RequestContext, body: Object)
 /// # Errors
 /// Not found, invalid fields, a new URL that may not be called, event types that the caller must not read; see
 /// [`Error`].
-pub async fn update(
-    services: &Services,
-    context: &RequestContext,
-    id: WebhookId,
-    body: Object,
-) -> Result<Reply, Error> {
+pub async fn update(context: &RequestContext, id: WebhookId, body: Object) -> Result<Reply, Error> {
     let judgement = UrlVerdict::default();
     let update = Patch::parse(body);
     let decide = async |at: Timestamp| {
-        let subscription = services.find_stored::<Subscription>(context, id).await?;
+        let subscription = context.find_stored::<Subscription>(id).await?;
         let patch =
             context.validate_update(subscription.version, || Patch::resolve(&update, &subscription.value))?;
         let verdict = match &patch.url {
-            Some(url) => Some(judgement.judge(services, context, url).await),
+            Some(url) => Some(judgement.judge(context, url).await),
             None => None,
         };
         let owner = (context.caller.tenant, id);
-        let (secret, sealed) = if patch.rotate_secret { Some(new_secret(services, owner)?) } else { None }.unzip();
+        let (secret, sealed) =
+            if patch.rotate_secret { Some(new_secret(&context.services, owner)?) } else { None }.unzip();
         let headers_before = &subscription.value.headers;
-        let headers =
-            webhook_secrets::seal_headers(&services.vault, &*services.ids, owner, headers_before, &patch.headers)?;
+        let headers = webhook_secrets::seal_headers(
+            &context.services.vault,
+            &*context.services.ids,
+            owner,
+            headers_before,
+            &patch.headers,
+        )?;
         let Some(decision) = subscription.value.update(&context.caller, patch, verdict, sealed, headers, at)?
         else {
             return Ok((subscription, None));
@@ -132,7 +133,7 @@ pub async fn update(
             body.into_iter().fold(pending_change, |change, body| change.with_body(body, MADE_MEMBERS));
         Ok((subscription, Some(change_with_body)))
     };
-    services.update(context, decide).await
+    context.update(decide).await
 }
 
 /// Creates a secret; returns it with its sealed form.
@@ -146,43 +147,36 @@ fn new_secret(services: &Services, owner: webhook_secrets::Owner) -> Result<(Sec
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn remove(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
+pub async fn remove(context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let subscription = services.find_stored::<Subscription>(context, id).await?;
+        let subscription = context.find_stored::<Subscription>(id).await?;
         context.check_preconditions(subscription.version)?;
         let removal_time = at.strictly_after(subscription.value.updated_at);
-        let mut change =
-            ChangeSet::new(context.audit(services.id(at), subscription.value.deletion_audit(), removal_time));
+        let mut change = ChangeSet::new(context.audit(
+            context.services.id(at),
+            subscription.value.deletion_audit(),
+            removal_time,
+        ));
         change.writes = vec![Write::WebhookRemoved(id, subscription.version)];
         Ok(ChangePlan::Commit(Box::new(change), Reply::no_content()))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 /// `GET /webhooks/{id}/deliveries/{delivery_id}`: returns an attempt of the delivery log.
 ///
 /// # Errors
 /// Not found; see [`Error`].
-pub async fn delivery(
-    services: &Services,
-    context: &RequestContext,
-    id: WebhookId,
-    delivery: DeliveryId,
-) -> Result<Reply, Error> {
-    services.find_stored::<Subscription>(context, id).await?;
-    let attempt = find_attempt(services, context, id, delivery).await?;
+pub async fn delivery(context: &RequestContext, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
+    context.find_stored::<Subscription>(id).await?;
+    let attempt = find_attempt(context, id, delivery).await?;
     // Attempts are immutable.
     Ok(Reply::ok(render(&attempt)?, Some(Version::FIRST)))
 }
 
 /// Returns an attempt of the log, unless the log hides its type from the caller.
-async fn find_attempt(
-    services: &Services,
-    context: &RequestContext,
-    id: WebhookId,
-    delivery: DeliveryId,
-) -> Result<Delivery, Error> {
-    let attempt = services.store.delivery(context.caller.tenant, id, delivery).await?;
+async fn find_attempt(context: &RequestContext, id: WebhookId, delivery: DeliveryId) -> Result<Delivery, Error> {
+    let attempt = context.services.store.delivery(context.caller.tenant, id, delivery).await?;
     or_not_found(attempt.filter(|attempt| context.caller.may_see_deliveries_of(attempt.event_type)))
 }
 
@@ -190,17 +184,12 @@ async fn find_attempt(
 ///
 /// # Errors
 /// Not found, invalid parameters; see [`Error`].
-pub async fn deliveries(
-    services: &Services,
-    context: &RequestContext,
-    id: WebhookId,
-    params: Params,
-) -> Result<Reply, Error> {
+pub async fn deliveries(context: &RequestContext, id: WebhookId, params: Params) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
-    services.find_stored::<Subscription>(context, id).await?;
+    context.find_stored::<Subscription>(id).await?;
     let request = params.parse(|params| DeliveryFilter::read(id, params))?;
     let listing = rows::deliveries::list(id, &request.filter, request.sort, &request.page);
     let listing = rows::deliveries::hide_types(listing, &context.caller.types_hidden_in_log());
-    let page = services.store.page(tenant, listing).await?;
-    list::page(services, context, &request, page, |entry, out| list::write(out, entry)).await
+    let page = context.services.store.page(tenant, listing).await?;
+    list::page(context, &request, page, |entry, out| list::write(out, entry)).await
 }

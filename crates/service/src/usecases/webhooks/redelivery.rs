@@ -67,17 +67,17 @@ pub struct EventReplayReply {
 ///
 /// # Errors
 /// Not found; [`Error::Bug`] if no key of this process opens a signing secret, so that nothing could be sent.
-pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
+pub async fn test(context: &RequestContext, id: WebhookId) -> Result<Reply, Error> {
     let plan = async |at: Timestamp| {
-        let subscription = services.find_stored::<Subscription>(context, id).await?;
+        let subscription = context.find_stored::<Subscription>(id).await?;
         context.check_preconditions(subscription.version)?;
-        webhook_secrets::check(&services.vault, context.caller.tenant, &subscription.value, at)?;
-        let event = (services.id(at), EventType::TestPing);
+        webhook_secrets::check(&context.services.vault, context.caller.tenant, &subscription.value, at)?;
+        let event = (context.services.id(at), EventType::TestPing);
         let (change, body) =
-            promise(services, context, &subscription.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
+            promise(context, &subscription.value, "webhook.test", event, DeliveryOrigin::Test, at)?;
         Ok(ChangePlan::Commit(Box::new(change), Reply::ok(body, None)))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 /// `POST /webhooks/{id}/deliveries/{delivery_id}/redeliver`: delivers the event of an attempt again.
@@ -85,35 +85,30 @@ pub async fn test(services: &Services, context: &RequestContext, id: WebhookId) 
 /// # Errors
 /// Not found; a subscription that is not active, an event that the caller must not read, a test, an event that is no
 /// longer kept, an event about the subscription itself; see [`Error`].
-pub async fn redeliver(
-    services: &Services,
-    context: &RequestContext,
-    id: WebhookId,
-    delivery: DeliveryId,
-) -> Result<Reply, Error> {
+pub async fn redeliver(context: &RequestContext, id: WebhookId, delivery: DeliveryId) -> Result<Reply, Error> {
     let tenant = context.caller.tenant;
     let plan = async |at: Timestamp| {
-        let subscription = services.find_stored::<Subscription>(context, id).await?;
-        let attempt = super::find_attempt(services, context, id, delivery).await?;
+        let subscription = context.find_stored::<Subscription>(id).await?;
+        let attempt = super::find_attempt(context, id, delivery).await?;
         context.check_preconditions(subscription.version)?;
         subscription.value.require_active("redeliver")?;
         subscription.value.may_be_sent_by(&context.caller, attempt.event_type)?;
-        let (change, body) =
-            match attempt.redeliver(find_state(services, tenant, &subscription.value, &attempt).await?)? {
-                Some(queued) => expedite(services, context, &subscription.value, &queued, at)?,
-                None => {
-                    let event = (attempt.event_id, attempt.event_type);
-                    promise(services, context, &subscription.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
-                }
-            };
+        let (change, body) = match attempt
+            .redeliver(find_state(&context.services, tenant, &subscription.value, &attempt).await?)?
+        {
+            Some(queued) => expedite(context, &subscription.value, &queued, at)?,
+            None => {
+                let event = (attempt.event_id, attempt.event_type);
+                promise(context, &subscription.value, REDELIVER, event, DeliveryOrigin::Replay, at)?
+            }
+        };
         Ok(ChangePlan::Commit(Box::new(change), Reply::accepted(body)))
     };
-    services.change(context, plan).await
+    context.change(plan).await
 }
 
 /// Queues one delivery under an id that the response tells in advance.
 fn promise(
-    services: &Services,
     context: &RequestContext,
     subscription: &Subscription,
     action: &'static str,
@@ -121,27 +116,27 @@ fn promise(
     origin: DeliveryOrigin,
     at: Timestamp,
 ) -> Result<(ChangeSet, Bytes), Error> {
-    let delivery_id = services.id(at);
+    let delivery_id = context.services.id(at);
     let job =
         Job::new(context.caller.tenant, subscription.id, (event, kind), at, origin).with_delivery_id(delivery_id);
-    let change = enqueue(services, context, subscription, action, vec![job], at);
+    let change = enqueue(context, subscription, action, vec![job], at);
     Ok((change, render(&RedeliveryReply { delivery_id, event_id: public_id(kind, event) })?))
 }
 
 /// Brings the next attempt of a queued delivery forward, under an id that the response tells in advance. A
 /// delivery that has such an id keeps it, because an earlier response told it.
 fn expedite(
-    services: &Services,
     context: &RequestContext,
     subscription: &Subscription,
     queued: &Job,
     at: Timestamp,
 ) -> Result<(ChangeSet, Bytes), Error> {
-    let delivery_id = queued.delivery_id.unwrap_or_else(|| services.id(at));
+    let delivery_id = queued.delivery_id.unwrap_or_else(|| context.services.id(at));
     let announced_attempt = Some((queued.attempt, delivery_id));
     let expedition =
         ExpediteDelivery { webhook_id: subscription.id, event_id: queued.event_id, promised: announced_attempt };
-    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::new(subscription, REDELIVER), at));
+    let mut change =
+        ChangeSet::new(context.audit(context.services.id(at), AuditDraft::new(subscription, REDELIVER), at));
     change.writes = vec![Write::BringForward(vec![expedition], at)];
     Ok((
         change,
@@ -150,14 +145,14 @@ fn expedite(
 }
 
 fn enqueue(
-    services: &Services,
     context: &RequestContext,
     subscription: &Subscription,
     action: &'static str,
     jobs: Vec<Job>,
     at: Timestamp,
 ) -> ChangeSet {
-    let mut change = ChangeSet::new(context.audit(services.id(at), AuditDraft::new(subscription, action), at));
+    let mut change =
+        ChangeSet::new(context.audit(context.services.id(at), AuditDraft::new(subscription, action), at));
     change.writes = vec![Write::Enqueue(jobs)];
     change
 }
@@ -185,17 +180,12 @@ async fn find_state(
 ///
 /// # Errors
 /// Not found, invalid fields, a subscription that is not active; see [`Error`].
-pub async fn replay(
-    services: &Services,
-    context: &RequestContext,
-    id: WebhookId,
-    body: Object,
-) -> Result<Reply, Error> {
-    if let Some(reply) = services.find_replay(context).await? {
+pub async fn replay(context: &RequestContext, id: WebhookId, body: Object) -> Result<Reply, Error> {
+    if let Some(reply) = context.services.find_replay(context).await? {
         return Ok(reply);
     }
-    let start = services.clock.now();
-    let subscription = services.find_stored::<Subscription>(context, id).await?;
+    let start = context.services.clock.now();
+    let subscription = context.find_stored::<Subscription>(id).await?;
     context.check_preconditions(subscription.version)?;
     let order = ReplayOrder::parse(body, start)?;
     subscription.value.require_active("replay")?;
@@ -208,15 +198,12 @@ pub async fn replay(
         only_failed: order.only == ReplaySelection::Failed,
         now: start,
     };
-    let deadline = services.clock.steady() + WORK;
-    ReplayProgress { services, context, subscription: &subscription.value, which, until: deadline }
-        .carry_out()
-        .await
+    let deadline = context.services.clock.steady() + WORK;
+    ReplayProgress { context, subscription: &subscription.value, which, until: deadline }.carry_out().await
 }
 
 /// A replay in progress.
 struct ReplayProgress<'a> {
-    services: &'a Services,
     context: &'a RequestContext,
     subscription: &'a Subscription,
     which: RedeliveryFilter,
@@ -251,17 +238,17 @@ impl ReplayProgress<'_> {
             if place.since >= self.which.until {
                 break None;
             }
-            let late = self.services.clock.steady() >= self.until;
+            let late = self.context.services.clock.steady() >= self.until;
             if late || full && enqueued + PIECE > MAX_REPLAYED {
                 break Some(
                     self.next(place, 1).await?.first().map_or(self.end_of(place), |event| time_of(event.event_id)),
                 );
             }
             if full && !piece.is_empty() {
-                self.services.confirm_caller(self.context).await?;
+                self.context.confirm_caller().await?;
                 // Queueing has no conditions that concurrent changes could break.
-                let change = self.change_set(&piece, self.services.clock.now());
-                self.services.save(self.context.caller.tenant, change).await?;
+                let change = self.change_set(&piece, self.context.services.clock.now());
+                self.context.services.save(self.context.caller.tenant, change).await?;
                 piece.clear();
             }
         };
@@ -272,7 +259,7 @@ impl ReplayProgress<'_> {
         let plan = async |at: Timestamp| {
             Ok(ChangePlan::Commit(Box::new(self.change_set(&piece, at)), Reply::accepted(body.clone())))
         };
-        self.services.change(self.context, plan).await
+        self.context.change(plan).await
     }
 
     /// Returns the end of the time slice that begins at a position.
@@ -286,7 +273,12 @@ impl ReplayProgress<'_> {
             return Ok(vec![]);
         }
         let (tenant, most) = (self.context.caller.tenant, u16::try_from(most).unwrap_or(u16::MAX));
-        Ok(self.services.store.to_deliver_again(tenant, self.subscription.id, &slice, place.last, most).await?)
+        Ok(self
+            .context
+            .services
+            .store
+            .to_deliver_again(tenant, self.subscription.id, &slice, place.last, most)
+            .await?)
     }
 
     /// Removes the events about the subscription itself, and those that its filter does not permit. Events with an
@@ -301,7 +293,7 @@ impl ReplayProgress<'_> {
             return Ok(events);
         }
         let read: Vec<_> =
-            self.services.store.events_by_id(&read).await?.into_iter().map(|(_, event)| event).collect();
+            self.context.services.store.events_by_id(&read).await?.into_iter().map(|(_, event)| event).collect();
         let own = read.iter().filter(|event| !self.subscription.may_get(event)).map(|event| event.id);
         let mut refused_ids: BTreeSet<_> = own.collect();
         if is_filtered {
@@ -316,7 +308,8 @@ impl ReplayProgress<'_> {
     async fn filtered_out(&self, events: &[Event]) -> Result<Vec<EventId>, Error> {
         let facts: Vec<_> = events.iter().map(EventFacts::from_event).collect();
         let people: Vec<_> = EventFacts::people_to_read(&facts, &self.subscription.filter).into_iter().collect();
-        let people_rows = self.services.store.rows::<Employee>(self.context.caller.tenant, &people).await?;
+        let people_rows =
+            self.context.services.store.rows::<Employee>(self.context.caller.tenant, &people).await?;
         let departments: BTreeMap<_, _> =
             people_rows.iter().map(|row| (row.value.id, row.value.department_id)).collect();
         let facts = facts.into_iter().map(|facts| facts.resolve_department(&departments));
@@ -349,7 +342,7 @@ impl ReplayProgress<'_> {
             promised: None,
         };
         let jobs = rest.into_iter().map(job).collect();
-        let mut change = enqueue(self.services, self.context, self.subscription, "webhook.replay", jobs, at);
+        let mut change = enqueue(self.context, self.subscription, "webhook.replay", jobs, at);
         change.audit.changes = self.describe_selection(events.len());
         if !queued.is_empty() {
             change.writes.push(Write::BringForward(queued.into_iter().map(expedition).collect(), at));

@@ -80,11 +80,12 @@ async fn overtaken_upload_of_a_standard_key_gets_key_reused() {
     let file = "email,first_name,last_name\nada@example.com,Ada,Example\n";
     let caller = Caller { key: KeyId::from_ulid(Ulid(2)), ..(*standard(&world).caller).clone() };
     let standard_context = RequestContext {
+        services: Arc::new(services),
         idempotency: world.with_idempotency_key("key", "file").idempotency,
         ..world.call(caller)
     };
     let body = Bytes::copy_from_slice(file.as_bytes());
-    let upload = tokio::spawn(async move { upsert(&services, standard_context, params(&[]), body).await });
+    let upload = tokio::spawn(async move { upsert(standard_context, params(&[]), body).await });
     let gives_up_without_a_key_after = 8;
     let outrun = async {
         while store.calls(FaultyCall::Commit) < gives_up_without_a_key_after {
@@ -160,9 +161,7 @@ async fn upload_succeeds_while_its_people_are_being_moved() {
             for step in 0..60 {
                 let (person, manager) = (ids[step * 5 % ids.len()], ids[step * 3 % ids.len()]);
                 let body = crate::support::body(&format!(r#"{{"manager_id":"{manager}"}}"#));
-                let move_result =
-                    candor_service::usecases::employees::update(&world.services, &world.admin(), person, body)
-                        .await;
+                let move_result = candor_service::usecases::employees::update(&world.admin(), person, body).await;
                 assert!(["done", "unprocessable"].contains(&kind(move_result)));
             }
         })

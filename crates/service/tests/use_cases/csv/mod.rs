@@ -35,7 +35,7 @@ async fn send(
     query: &[(&str, &str)],
     file: &str,
 ) -> Result<Reply, Error> {
-    upsert(&world.services, context, params(query), Bytes::copy_from_slice(file.as_bytes())).await
+    upsert(context, params(query), Bytes::copy_from_slice(file.as_bytes())).await
 }
 
 /// Returns a request of a caller without admin level.

@@ -114,7 +114,7 @@ async fn csv_status_changes_fire_events_of_single_writes() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"email":"p@example.com","first_name":"P","last_name":"Example","send_invite":true}"#;
-    employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    employees::create(&world.admin(), body(text)).await.unwrap();
     let count_before = events(&world).await.len();
     let file = "email,first_name,last_name,status\n\
         a@example.com,Ada,,deactivated\np@example.com,,,active\nn@example.com,N,Example,deactivated\n\
@@ -137,11 +137,8 @@ async fn csv_status_changes_fire_events_of_single_writes() {
 #[tokio::test]
 async fn csv_creates_departments_for_admins_and_ignores_archived() {
     let world = TestServices::new().await;
-    let department =
-        departments::create(&world.services, &world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
-    departments::archive(&world.services, &world.admin(), member(&department, "id").parse().unwrap())
-        .await
-        .unwrap();
+    let department = departments::create(&world.admin(), body(r#"{"name":"Old"}"#)).await.unwrap();
+    departments::archive(&world.admin(), member(&department, "id").parse().unwrap()).await.unwrap();
     let file = "email,first_name,last_name,department_name\n\
         a@example.com,A,Example,New\nb@example.com,B,Example,old\nc@example.com,C,Example,\n";
     let reply = json(&send(&world, standard(&world), &[], file).await.unwrap());
@@ -163,7 +160,7 @@ async fn empty_csv_cells_keep_or_clear_and_numbers_keep_their_type() {
     let world = TestServices::new().await;
     let text = r#"{"email":"a@example.com","first_name":"A","last_name":"Example","external_id":"x",
         "custom_fields":{"grade":7,"remote":true,"desk":"1"}}"#;
-    employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    employees::create(&world.admin(), body(text)).await.unwrap();
     let file = "email,external_id,custom.grade,custom.remote,custom.desk\na@example.com,,8,FALSE,\n";
     assert_eq!(counts(&upload(&world, file).await), (0, 1, 0, 0, vec![]));
     let it = person(&world, "a@example.com").await;
@@ -205,7 +202,7 @@ async fn managed_fields_are_written_by_their_connector_only() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme","mapped_custom_field_keys":["grade"]}"#;
-    let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let connector = connectors::create(&world.admin(), body(text)).await.unwrap();
     let query = [("connector_id", &*member(&connector, "id"))];
     let file = "email,first_name,last_name,custom.grade\na@example.com,Ada,Example,7\nb@example.com,B,Example,8\n";
     assert_eq!(counts(&upload_with(&world, &query, file).await), (1, 1, 0, 0, vec![]));
@@ -225,7 +222,7 @@ async fn failing_row_names_managed_columns_beside_wrong_cells() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
-    let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let connector = connectors::create(&world.admin(), body(text)).await.unwrap();
     let query = [("connector_id", &*member(&connector, "id"))];
     upload_with(&world, &query, "email,first_name\na@example.com,Ada\n").await;
     let file = "email,first_name,role,manager_email\na@example.com,Eva,boss,gone@example.com\n";
@@ -259,7 +256,7 @@ async fn connector_upload_requires_admin_and_audits_the_key() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
-    let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let connector = connectors::create(&world.admin(), body(text)).await.unwrap();
     let query = [("connector_id", &*member(&connector, "id"))];
     let file = "email,first_name,last_name\na@example.com,Ada,Example\n";
     for query in [&query[..], &[("connector_id", "con_nonsense")]] {
@@ -268,7 +265,7 @@ async fn connector_upload_requires_admin_and_audits_the_key() {
     assert_eq!(person(&world, "a@example.com").await.first_name, "a");
     assert_eq!(counts(&upload_with(&world, &query, file).await), (0, 1, 0, 0, vec![]));
     assert_eq!(counts(&upload(&world, "email,custom.desk\na@example.com,7\n").await), (0, 1, 0, 0, vec![]));
-    let log = audit_log::list(&world.services, &world.admin(), params(&[("limit", "3")])).await.unwrap();
+    let log = audit_log::list(&world.admin(), params(&[("limit", "3")])).await.unwrap();
     let log = json(&log)["data"].clone();
     let key = world.admin().caller.key.to_string();
     let actor_of = |entry: &serde_json::Value| (entry["actor"].clone(), entry["context"].clone());
@@ -311,7 +308,7 @@ async fn plan_names_the_source_of_stored_people_whose_source_changes() {
     let world = TestServices::new().await;
     world.hire("a", None).await;
     let text = r#"{"type":"csv_feed","hris_source":"acme"}"#;
-    let connector = connectors::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let connector = connectors::create(&world.admin(), body(text)).await.unwrap();
     let file = "email,first_name,last_name\na@example.com,a,Example\nb@example.com,B,Example\n";
     let query = [("dry_run", "true"), ("connector_id", &*member(&connector, "id"))];
     let source_of = |report: &serde_json::Value, row: usize| report["plan"][row]["changes"]["hris_source"].clone();
@@ -339,6 +336,6 @@ async fn unreadable_csv_or_parameter_is_refused_entirely() {
         assert_eq!(kind(send(&world, world.admin(), query, file).await), wanted, "{query:?} {file}");
     }
     assert!(everybody(&world).await.is_empty());
-    let reply = employees::list(&world.services, &world.admin(), params(&[])).await.unwrap();
+    let reply = employees::list(&world.admin(), params(&[])).await.unwrap();
     assert_eq!(json(&reply)["data"], serde_json::json!([]));
 }

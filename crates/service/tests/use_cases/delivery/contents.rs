@@ -90,7 +90,7 @@ async fn thin_test_delivery_keeps_its_message() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.update(id, json!({"payload": "thin"})).await;
-    webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
+    webhooks::test(&desk.world.admin(), id).await.unwrap();
     desk.run_once_after(2).await;
     let attempts = desk.script.take();
     assert!(attempts[0].body["data"]["message"].is_string(), "{}", attempts[0].body);

@@ -64,7 +64,7 @@ async fn create_failing(failures: usize) -> (DeliveryTest, candor_domain::id::We
         let text = json!({
             "email": format!("{name}@example.com"), "first_name": name, "last_name": "X", "role": role,
         });
-        employees::create(&desk.world.services, &desk.world.admin(), body(&text.to_string())).await.unwrap();
+        employees::create(&desk.world.admin(), body(&text.to_string())).await.unwrap();
     }
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Status(500));
@@ -79,7 +79,7 @@ async fn fails_once_more(desk: &DeliveryTest) {
 }
 
 async fn list_notifications(desk: &DeliveryTest) -> Vec<serde_json::Value> {
-    let list = notifications::list(&desk.world.services, &desk.world.admin(), Params::new(vec![])).await.unwrap();
+    let list = notifications::list(&desk.world.admin(), Params::new(vec![])).await.unwrap();
     json_of(&list)["data"].as_array().unwrap().clone()
 }
 
@@ -208,7 +208,7 @@ async fn test_of_a_gone_receiver_disables_nothing() {
     let desk = DeliveryTest::new().await;
     let (id, _) = desk.subscribe(URL).await;
     desk.script.answer(URL, FakeResponse::Status(410));
-    candor_service::usecases::webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
+    candor_service::usecases::webhooks::test(&desk.world.admin(), id).await.unwrap();
     assert_eq!(desk.run_once().await, 1);
     assert_eq!(members(&desk.log(id).await, "failure"), ["gone"]);
     assert_eq!(desk.subscription(id).await["active"], true);

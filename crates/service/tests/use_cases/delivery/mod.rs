@@ -202,17 +202,17 @@ impl DeliveryTest {
     /// Subscribes to created employees. Returns the subscription's id and secret.
     pub(super) async fn subscribe(&self, url: &str) -> (WebhookId, String) {
         let text = json!({"url": url, "event_types": ["employee.created"]}).to_string();
-        let reply = webhooks::create(&self.world.services, &self.world.admin(), body(&text)).await.unwrap();
+        let reply = webhooks::create(&self.world.admin(), body(&text)).await.unwrap();
         (member(&reply, "id").parse().unwrap(), member(&reply, "secret"))
     }
 
     pub(super) async fn update(&self, id: WebhookId, change: Value) -> Value {
         let body = body(&change.to_string());
-        json_of(&webhooks::update(&self.world.services, &self.world.admin(), id, body).await.unwrap())
+        json_of(&webhooks::update(&self.world.admin(), id, body).await.unwrap())
     }
 
     pub(super) async fn subscription(&self, id: WebhookId) -> Value {
-        json_of(&webhooks::get(&self.world.services, &self.world.admin(), id, Params::new(vec![])).await.unwrap())
+        json_of(&webhooks::get(&self.world.admin(), id, Params::new(vec![])).await.unwrap())
     }
 
     /// Reads the subscription from the store.
@@ -226,8 +226,7 @@ impl DeliveryTest {
         loop {
             let mut query = vec![("limit", "100")];
             query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-            let page =
-                webhooks::deliveries(&self.world.services, &self.world.admin(), id, params(&query)).await.unwrap();
+            let page = webhooks::deliveries(&self.world.admin(), id, params(&query)).await.unwrap();
             let page = json_of(&page);
             entries.extend(page["data"].as_array().unwrap().iter().cloned());
             cursor = page["next_cursor"].as_str().map(str::to_owned);

@@ -91,7 +91,7 @@ async fn queued_delivery_of_a_removed_subscription_is_discarded() {
     desk.hire().await;
     desk.run_once().await;
     desk.hire().await;
-    webhooks::remove(&desk.world.services, &desk.world.admin(), id).await.unwrap();
+    webhooks::remove(&desk.world.admin(), id).await.unwrap();
     desk.run_once().await;
     desk.run_once_after(30).await;
     assert_eq!(desk.script.take().len(), 1);
@@ -127,7 +127,7 @@ async fn test_delivery_is_sent_at_once_under_the_announced_id() {
     desk.update(id, json!({"active": false})).await;
     for status in [200, 500] {
         desk.script.answer(URL, FakeResponse::Status(status));
-        let response = webhooks::test(&desk.world.services, &desk.world.admin(), id).await.unwrap();
+        let response = webhooks::test(&desk.world.admin(), id).await.unwrap();
         assert_eq!(desk.run_once().await, 1);
         assert_eq!(desk.run_once_after(100_000).await, 0, "a test delivery is attempted once");
         let [sent] = desk.script.take().try_into().unwrap();
@@ -150,7 +150,7 @@ async fn redelivery_is_marked_and_keeps_its_event() {
     desk.run_once().await;
     let [first] = desk.script.take().try_into().unwrap();
     let delivery = first.headers["X-Service-Delivery-Id"].parse().unwrap();
-    let response = webhooks::redeliver(&desk.world.services, &desk.world.admin(), id, delivery).await.unwrap();
+    let response = webhooks::redeliver(&desk.world.admin(), id, delivery).await.unwrap();
     assert_eq!(desk.run_once().await, 1);
     let [again] = desk.script.take().try_into().unwrap();
     assert_eq!((&again.raw, again.headers["X-Service-Replay"].as_str()), (&first.raw, "true"));

@@ -41,7 +41,7 @@ struct Pair {
 
 /// A service, and its only organization.
 struct Office {
-    services: Services,
+    services: Arc<Services>,
     clock: Arc<ManualClock>,
     context: RequestContext,
     tenant: Tenant,
@@ -51,14 +51,15 @@ impl Office {
     fn open(store: Arc<dyn Storage>, clock: &Arc<ManualClock>, organization: OrganizationId, seed: u64) -> Self {
         let services = services(store, clock, KEY, seed);
         let tenant = Tenant::live(organization);
-        Self { services, clock: Arc::clone(clock), context: call_of(tenant), tenant }
+        let context = call_of(&services, tenant);
+        Self { services, clock: Arc::clone(clock), context, tenant }
     }
 
     async fn hire(&self, name: &str) -> EmployeeId {
         let person = serde_json::json!({
             "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example",
         });
-        let reply = employees::create(&self.services, &self.context, body(&person.to_string())).await.unwrap();
+        let reply = employees::create(&self.context, body(&person.to_string())).await.unwrap();
         member(&reply, "id").parse().unwrap()
     }
 
@@ -68,26 +69,26 @@ impl Office {
         let text = serde_json::json!({
             "employee_id": person, "author_id": witness, "type": "strength", "observation": "Seen.",
         });
-        let reply = observations::create(&self.services, &self.context, body(&text.to_string())).await.unwrap();
+        let reply = observations::create(&self.context, body(&text.to_string())).await.unwrap();
         let observation = member(&reply, "id").parse().unwrap();
         Pair { order, person, witness, observation, erasures: vec![], state: State::default() }
     }
 
     async fn erase(&self, person: EmployeeId) -> ErasureId {
-        employees::deactivate(&self.services, &self.context, person).await.unwrap();
-        let reply = erasures::create(&self.services, &self.context, person, body("{}")).await.unwrap();
+        employees::deactivate(&self.context, person).await.unwrap();
+        let reply = erasures::create(&self.context, person, body("{}")).await.unwrap();
         member(&reply, "id").parse().unwrap()
     }
 
     async fn take(&self, pair: &mut Pair, step: Step) {
-        let Self { services, context, .. } = self;
+        let context = &self.context;
         let id = |who| if who == Who::Person { pair.person } else { pair.witness };
         match step {
             Step::Hold(who) => {
-                employees::hold::put(services, context, id(who), body(r#"{"reason":"Lawsuit"}"#)).await.unwrap();
+                employees::hold::put(context, id(who), body(r#"{"reason":"Lawsuit"}"#)).await.unwrap();
             }
             Step::Release(who) => {
-                employees::hold::delete(services, context, id(who)).await.unwrap();
+                employees::hold::delete(context, id(who)).await.unwrap();
             }
             Step::Erase(who) => pair.erasures.push((who, self.erase(id(who)).await)),
         }
@@ -157,13 +158,13 @@ impl Office {
     }
 }
 
-fn services(store: Arc<dyn Storage>, clock: &Arc<ManualClock>, key: &str, seed: u64) -> Services {
+fn services(store: Arc<dyn Storage>, clock: &Arc<ManualClock>, key: &str, seed: u64) -> Arc<Services> {
     let settings = ServiceSettings {
         search_deadline: Duration::from_secs(60),
         ..ServiceSettings::with_public_url("http://localhost:8080".to_owned())
     };
     let (vault, ids) = (Vault::parse(key).unwrap(), Arc::new(SeededIds::new(seed)));
-    Services::new(store, Arc::clone(clock) as _, ids, vault, Arc::new(Receivers), settings)
+    Arc::new(Services::new(store, Arc::clone(clock) as _, ids, vault, Arc::new(Receivers), settings))
 }
 
 /// Backup or ledger: the one that is made later.

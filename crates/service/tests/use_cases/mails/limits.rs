@@ -30,19 +30,19 @@ async fn another_admin(world: &TestServices, name: &str) -> RequestContext {
 async fn invited(stage: &MailTest, context: &RequestContext, email: &str) -> EmployeeId {
     let text =
         json!({"email": email, "first_name": "Ada", "last_name": "Example", "send_invite": true}).to_string();
-    let creation = employees::create(&stage.world.services, context, body(&text)).await.unwrap();
+    let creation = employees::create(context, body(&text)).await.unwrap();
     member(&creation, "id").parse().unwrap()
 }
 
 async fn mail(stage: &MailTest, context: &RequestContext, person: EmployeeId) -> Value {
-    parsed(&invitations::get(&stage.world.services, context, person).await.unwrap())["mail"].clone()
+    parsed(&invitations::get(context, person).await.unwrap())["mail"].clone()
 }
 
 #[tokio::test]
 async fn resend_within_60_seconds_is_a_temporary_conflict() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
-    let invite = || async { invitations::invite(&stage.world.services, &stage.world.admin(), person).await };
+    let invite = || async { invitations::invite(&stage.world.admin(), person).await };
     assert_eq!(retry_after(invite().await), Some(60));
     stage.mailer().run_once().await;
     stage.world.clock.advance_millis(59_500);
@@ -56,10 +56,10 @@ async fn resend_within_60_seconds_is_a_temporary_conflict() {
 async fn resend_without_a_mail_server_has_no_limit() {
     let world = TestServices::new().await;
     let text = r#"{"email":"a@example.com","first_name":"A","last_name":"A","send_invite":true}"#;
-    let creation = employees::create(&world.services, &world.admin(), body(text)).await.unwrap();
+    let creation = employees::create(&world.admin(), body(text)).await.unwrap();
     let person: EmployeeId = member(&creation, "id").parse().unwrap();
     for _ in 0..7 {
-        assert_eq!(kind(invitations::invite(&world.services, &world.admin(), person).await), "done");
+        assert_eq!(kind(invitations::invite(&world.admin(), person).await), "done");
     }
 }
 
@@ -78,12 +78,12 @@ async fn sixth_mail_to_a_mailbox_on_a_day_is_not_sent() {
     assert_eq!(stage.mailer().run_once().await, 0);
     // At noon, the next day begins in twelve hours.
     for person in &people {
-        let second_result = invitations::invite(&stage.world.services, &context, *person).await;
+        let second_result = invitations::invite(&context, *person).await;
         assert_eq!(retry_after(second_result), Some(43_200));
     }
     assert_eq!(stage.post.all().len(), 5);
     stage.world.clock.advance_seconds(43_200);
-    assert_eq!(kind(invitations::invite(&stage.world.services, &context, people[0]).await), "done");
+    assert_eq!(kind(invitations::invite(&context, people[0]).await), "done");
     assert_eq!(stage.mailer().run_once().await, 1);
 }
 
@@ -135,7 +135,7 @@ async fn full_mailbox_delays_only_mails_of_unknown_organizations() {
         "nothing names the mails of other organizations"
     );
     stage.world.clock.advance_seconds(61);
-    let second_result = invitations::invite(&stage.world.services, &last, person).await;
+    let second_result = invitations::invite(&last, person).await;
     assert_eq!(kind(second_result), "done", "a shared limit refuses no request");
     assert_eq!(send_all(&stage).await, 0);
     invited(&stage, &known_admin, "ada@example.com").await;
@@ -199,7 +199,7 @@ async fn domain_is_limited_until_an_invitation_is_accepted() {
         }
     }
     assert_eq!(limited_people.len(), 3, "mails are sent concurrently, so these may be any three");
-    let second_result = invitations::invite(&stage.world.services, &one, limited_people[0]).await;
+    let second_result = invitations::invite(&one, limited_people[0]).await;
     assert_eq!(retry_after(second_result), Some(43_200));
     for number in 0..25 {
         invited(&stage, &two, &format!("two-{number}@bank.example")).await;

@@ -30,7 +30,7 @@ async fn invitation_mail_has_a_working_link_and_its_token_is_erased() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     let admin = stage.world.admin();
-    let read_invitation = || invitations::get(&stage.world.services, &admin, person);
+    let read_invitation = || invitations::get(&admin, person);
     let invitation_before = read_invitation().await.unwrap();
     assert_eq!(parsed(&invitation_before)["mail"]["status"], "queued");
     assert_eq!(stage.mailer().run_once().await, 1);
@@ -58,7 +58,7 @@ async fn resent_invitation_replaces_the_mail_and_its_link() {
     let stage = MailTest::new().await;
     let person = stage.invite("ada").await;
     stage.world.clock.advance_seconds(60);
-    let second_reply = invitations::invite(&stage.world.services, &stage.world.admin(), person).await.unwrap();
+    let second_reply = invitations::invite(&stage.world.admin(), person).await.unwrap();
     let second_invitation = parsed(&second_reply);
     assert_eq!(
         (second_invitation.get("accept_url"), second_invitation["mail"]["status"].as_str()),
@@ -112,7 +112,7 @@ async fn refused_mail_is_not_sent_again() {
 async fn canceled_or_expired_invitation_sends_no_mail() {
     let stage = MailTest::new().await;
     let (left, late) = (stage.invite("left").await, stage.invite("late").await);
-    employees::deactivate(&stage.world.services, &stage.world.admin(), left).await.unwrap();
+    employees::deactivate(&stage.world.admin(), left).await.unwrap();
     assert_eq!(stage.mail_of(left).await["status"], "canceled");
     stage.world.clock.advance_millis(VALID_SECONDS * 1000);
     stage.mailer().run_once().await;
@@ -146,9 +146,9 @@ async fn test_data_sends_no_mail_and_returns_the_link() {
     let tenant = Tenant { environment: Environment::Test, ..caller.tenant };
     let context = stage.world.call(Caller { tenant, ..(*caller).clone() });
     let text = r#"{"email":"t@example.com","first_name":"T","last_name":"T","send_invite":true}"#;
-    let creation = employees::create(&stage.world.services, &context, body(text)).await.unwrap();
+    let creation = employees::create(&context, body(text)).await.unwrap();
     let person = parsed(&creation)["id"].as_str().unwrap().parse().unwrap();
-    let invitation = parsed(&invitations::invite(&stage.world.services, &context, person).await.unwrap());
+    let invitation = parsed(&invitations::invite(&context, person).await.unwrap());
     assert!(invitation["mail"].is_null() && invitation["accept_url"].is_string(), "{invitation}");
     assert_eq!((stage.mailer().run_once().await, stage.post.all().len()), (0, 0));
 }

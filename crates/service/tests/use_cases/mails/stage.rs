@@ -137,8 +137,7 @@ impl MailTest {
         let text = serde_json::json!({
             "email": format!("{name}@example.com"), "first_name": name, "last_name": "Example", "send_invite": true,
         });
-        let reply =
-            employees::create(&self.world.services, &self.world.admin(), body(&text.to_string())).await.unwrap();
+        let reply = employees::create(&self.world.admin(), body(&text.to_string())).await.unwrap();
         let id = member(&reply, "id").parse().unwrap();
         self.invited.lock().unwrap().push(id);
         id
@@ -156,11 +155,11 @@ impl MailTest {
         });
         let admin = (*self.world.admin().caller).clone();
         let context = self.world.call(Caller { tenant: Tenant::live(organization), ..admin });
-        employees::create(&self.world.services, &context, body(&text.to_string())).await.unwrap();
+        employees::create(&context, body(&text.to_string())).await.unwrap();
     }
 
     pub(super) async fn invitation_of(&self, person: EmployeeId) -> Value {
-        json(&invitations::get(&self.world.services, &self.world.admin(), person).await.unwrap())
+        json(&invitations::get(&self.world.admin(), person).await.unwrap())
     }
 
     pub(super) async fn mail_of(&self, person: EmployeeId) -> Value {

@@ -89,7 +89,7 @@ impl SearchTest {
                 let manager: EmployeeId = stage.people[manager_index];
                 person["manager_id"] = manager.to_string().into();
             }
-            let reply = employees::create(&stage.services, &stage.call(), object(&person)).await.unwrap();
+            let reply = employees::create(&stage.call(), object(&person)).await.unwrap();
             stage.people.push(json(&reply)["id"].as_str().unwrap().parse().unwrap());
         }
         stage
@@ -106,7 +106,7 @@ impl SearchTest {
 
     /// Returns a request with a key bound to a person, or with an unbound key.
     fn call_for(&self, person: Option<EmployeeId>) -> RequestContext {
-        let call = call_of(self.tenant);
+        let call = call_of(&self.services, self.tenant);
         let person = person.map(|id| BoundPerson { id, is_org_admin: false });
         RequestContext { caller: Arc::new(Caller { person, ..Caller::clone(&call.caller) }), ..call }
     }
@@ -125,23 +125,23 @@ impl SearchTest {
         let body = serde_json::json!({
             "employee_id": about, "type": kind, "observation": text, "author_id": author, "visibility": visibility,
         });
-        let reply = observations::create(&self.services, &self.call(), object(&body)).await.unwrap();
+        let reply = observations::create(&self.call(), object(&body)).await.unwrap();
         self.stored(json(&reply)["id"].as_str().unwrap().parse().unwrap()).await
     }
 
     pub(crate) async fn changed(&self, observation: &Observation, text: &str) -> Observation {
         let body = serde_json::json!({"observation": text});
-        observations::update(&self.services, &self.call(), observation.id, object(&body)).await.unwrap();
+        observations::update(&self.call(), observation.id, object(&body)).await.unwrap();
         self.stored(observation.id).await
     }
 
     pub(crate) async fn archived(&self, observation: &Observation) -> Observation {
-        observations::archive(&self.services, &self.call(), observation.id).await.unwrap();
+        observations::archive(&self.call(), observation.id).await.unwrap();
         self.stored(observation.id).await
     }
 
     pub(crate) async fn restored(&self, observation: &Observation) -> Observation {
-        observations::restore(&self.services, &self.call(), observation.id).await.unwrap();
+        observations::restore(&self.call(), observation.id).await.unwrap();
         self.stored(observation.id).await
     }
 
@@ -224,7 +224,7 @@ impl SearchTest {
         let (mut ids, mut cursor) = (vec![], None::<String>);
         loop {
             let params = self.params(asked, filter, limit, cursor.as_deref());
-            let page = json(&search::search(&self.services, &self.call_for(reader), params).await.unwrap());
+            let page = json(&search::search(&self.call_for(reader), params).await.unwrap());
             let hits = page["data"].as_array().unwrap();
             ids.extend(hits.iter().map(|hit| hit["id"].as_str().unwrap().to_owned()));
             match page["next_cursor"].as_str() {

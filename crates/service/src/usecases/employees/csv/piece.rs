@@ -62,7 +62,7 @@ impl ChangeParts<'_> {
     fn add<T: Resource>(&mut self, upload: &Upload<'_>, decision: Decision<T>, at: Timestamp) -> Result<T, Error> {
         let state_json = render(&decision.state)?;
         self.bytes += state_json.len();
-        let (mut one, state) = upload.services.change_set(upload.context, decision, &state_json, at)?;
+        let (mut one, state) = upload.context.change_set(decision, &state_json, at)?;
         if let Some(connector) = &upload.asked.connector {
             one.audit.act_as(connector.id, &connector.hris_source);
         }
@@ -98,8 +98,8 @@ impl<'a> PieceBuilder<'a> {
         if self.rest.is_empty() {
             return Ok(None);
         }
-        let Upload { services, context, .. } = self.upload;
-        let subscribers = services.store.subscribers(context.caller.tenant).await?;
+        let context = self.upload.context;
+        let subscribers = context.services.store.subscribers(context.caller.tenant).await?;
         let (change, count) = self.change_set(&subscribers)?;
         let (steps, rest) = self.rest.split_at(count);
         self.rest = rest;
@@ -191,7 +191,7 @@ impl<'a> PieceBuilder<'a> {
         let Some(invitation) = invitation.filter(|_| after.status == Status::Deactivated) else { return Ok(()) };
         let revocation = invitation.value.revoke(self.at);
         let events = invitation_events::events(
-            self.upload.services,
+            &self.upload.context.services,
             Some(&invitation.value),
             &revocation,
             after.status,

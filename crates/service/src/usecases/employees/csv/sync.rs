@@ -14,26 +14,25 @@ use crate::context::error::Error;
 use crate::context::notices::build_notifications;
 use crate::context::reply::Reply;
 use crate::context::request::RequestContext;
-use crate::context::services::{Services, render};
+use crate::context::services::render;
 
 /// Returns the change set that records the result `sync` of an upload at its connector. `None` if the connector does
 /// not exist.
 async fn record_sync(
-    services: &Services,
     context: &RequestContext,
     id: ConnectorId,
     sync: Sync,
     at: Timestamp,
 ) -> Result<Option<ChangeSet>, Error> {
-    let Some(connector_row) = services.store.row::<Connector>(context.caller.tenant, id).await? else {
+    let Some(connector_row) = context.services.store.row::<Connector>(context.caller.tenant, id).await? else {
         return Ok(None);
     };
     let decision = connector_row.value.record_sync(sync, at);
     Ok(Some(ChangeSet {
         writes: vec![Write::put(&Row::at_version(decision.state.clone(), connector_row.version))],
-        notices: build_notifications(services, context.caller.tenant, &decision.notices, at).await?,
-        events: services.events(&decision.events, &render(&decision.state)?, at),
-        ..ChangeSet::new(context.audit(services.id(at), decision.audit, at))
+        notices: build_notifications(&context.services, context.caller.tenant, &decision.notices, at).await?,
+        events: context.services.events(&decision.events, &render(&decision.state)?, at),
+        ..ChangeSet::new(context.audit(context.services.id(at), decision.audit, at))
     }))
 }
 
@@ -46,7 +45,7 @@ impl Upload<'_> {
         at: Timestamp,
     ) -> Result<Option<ChangeSet>, Error> {
         let Some(connector) = &self.asked.connector else { return Ok(None) };
-        record_sync(self.services, self.context, connector.id, report.sync(at), at).await
+        record_sync(self.context, connector.id, report.sync(at), at).await
     }
 
     /// Stores the reply to an upload that changes no person, and the result at its connector if there is one. Returns
@@ -58,24 +57,19 @@ impl Upload<'_> {
         at: Timestamp,
     ) -> Result<Option<Reply>, Error> {
         let Some(mut change) = self.connector_change_set(report, at).await? else {
-            return self.services.store_replay(self.context, reply, at).await.map(Some);
+            return self.context.services.store_replay(self.context, reply, at).await.map(Some);
         };
-        change.replay = self.services.seal_replay(self.context, &reply, at)?;
-        self.services.save_piece(self.context, change).await?.reply(reply)
+        change.replay = self.context.services.seal_replay(self.context, &reply, at)?;
+        self.context.save_piece(change).await?.reply(reply)
     }
 }
 
 /// Records at the connector that a file could not be read. Only logs its own errors, because the request fails
 /// anyway.
-pub(super) async fn record_refused(
-    services: &Services,
-    context: &RequestContext,
-    connector: Option<&str>,
-    why: &CsvFileError,
-) {
+pub(super) async fn record_refused(context: &RequestContext, connector: Option<&str>, why: &CsvFileError) {
     let may_act = context.caller.require_admin(AdminContext::Settings).is_ok() && context.authorize().is_ok();
     let Some(id) = connector.and_then(|text| text.parse().ok()).filter(|_| may_act) else { return };
-    if let Err(error) = try_to_note(services, context, id, why).await {
+    if let Err(error) = try_to_note(context, id, why).await {
         tracing::warn!(
             connector = %id, %error,
             "cannot record at the connector that its file was rejected; the connector still shows the previous sync, \
@@ -84,17 +78,12 @@ pub(super) async fn record_refused(
     }
 }
 
-async fn try_to_note(
-    services: &Services,
-    context: &RequestContext,
-    id: ConnectorId,
-    why: &CsvFileError,
-) -> Result<(), Error> {
+async fn try_to_note(context: &RequestContext, id: ConnectorId, why: &CsvFileError) -> Result<(), Error> {
     let plan = async |at: Timestamp| {
-        Ok(match record_sync(services, context, id, why.sync(at), at).await? {
+        Ok(match record_sync(context, id, why.sync(at), at).await? {
             Some(change) => Attempt::Commit(context.caller.tenant, Box::new(change), ()),
             None => Attempt::Done(()),
         })
     };
-    services.retry(plan).await
+    context.services.retry(plan).await
 }

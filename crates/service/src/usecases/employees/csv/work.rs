@@ -7,7 +7,6 @@ use candor_people_csv::{CellCounter, Report};
 
 use crate::context::error::Error;
 use crate::context::request::RequestContext;
-use crate::context::services::Services;
 
 /// Number of cells after which work on a large file gives its turn to another tenant: a few milliseconds.
 const PIECE_CELLS: usize = 8 * 1024;
@@ -18,16 +17,15 @@ const BYTES_OF_A_CELL: usize = 8;
 /// [`PIECE_CELLS`] cells. While the work waits, it keeps its thread; the turn of the upload bounds the number of
 /// these threads.
 pub(super) async fn run<T: Send + 'static>(
-    services: &Services,
     context: &RequestContext,
     is_large: bool,
     work: impl FnOnce(&mut CellCounter<'_>) -> T + Send + 'static,
 ) -> Result<T, Error> {
     let tenant = context.caller.tenant;
     if is_large {
-        return Ok(services.large_work.run_in_pieces(tenant, PIECE_CELLS, work).await?);
+        return Ok(context.services.large_work.run_in_pieces(tenant, PIECE_CELLS, work).await?);
     }
-    Ok(services.large_work.run(tenant, || work(&mut |_| {})).await?)
+    Ok(context.services.large_work.run(tenant, || work(&mut |_| {})).await?)
 }
 
 /// Renders a report as JSON, and reports the progress.
