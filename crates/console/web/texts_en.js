@@ -212,7 +212,7 @@ export const t = {
     delivery: "Delivery", receiver: "Receiver", rate: "Delivered, 24 h", rate24: "Delivered, 24 hours",
     p95: "95th percentile", nextAttempt: "Next attempt", lastAttempt: "Last attempt",
     none: "No subscriptions yet", noneText: "Create a subscription to receive events at a URL of yours.",
-    event: "Event", eventId: "Event id", answer: "Status", took: "Duration", attempt: "Attempt",
+    event: "Event", eventId: "Event id", result: "Result", answer: "HTTP", took: "Duration", attempt: "Attempt",
     attempts: (/** @type {number} */ count) =>
       (count === 1 ? "1 attempt" : `${count.toLocaleString("en")} attempts`),
     median: (/** @type {string} */ value) => `median ${value}`,
@@ -266,7 +266,7 @@ export const t = {
     /** @type {Record<string, string>} */
     present: { success: "The receiver has acknowledged the event.", failed: "The receiver has not acknowledged the event.",
       dropped: "The receiver has not acknowledged the event, and the service has given up." },
-    answer: "Answer", noAnswer: "No answer", failure: "Reason", resource: "Resource", id: "Delivery id",
+    noAnswer: "No answer", failure: "Reason", id: "Delivery id",
     thisAttempt: (/** @type {number} */ number) => `Attempt ${number} (this one)`,
     attempt: (/** @type {number} */ number) => `Attempt ${number}`,
     answered: (/** @type {number} */ status, /** @type {string} */ took) => `Status ${status} after ${took}`,
@@ -277,7 +277,7 @@ export const t = {
     headers: "Custom headers", body: "Body", thinBody: "Body, without the content (thin)",
   },
   events: {
-    lead: "Each change as it comes, newest first.", event: "Event", resource: "Resource",
+    lead: "Each change as it comes, newest first.", event: "Event", resource: "Resource", resourceId: "Resource id",
     deliveries: "Show", live: "Live", stopped: "Not updated", paused: "Paused", pause: "Pause", resume: "Resume",
     none: "No events yet", cut: "More events came than this screen shows. These are the newest.",
     noneText: "New events appear here within two seconds. Clear the filter to see all types.",

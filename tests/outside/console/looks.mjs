@@ -65,8 +65,10 @@ export async function whole(page, name, check) {
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     const range = document.createRange();
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+      const isTable = node.parentElement.closest("td, th");
       if (!node.parentElement.checkVisibility() || node.parentElement.closest("code, pre, [dir=auto], .prose, .changes, option, .hidden")) continue;
-      for (const { 0: word, index } of node.data.matchAll(/(?<![\p{L}\p{N}@._/:-])\p{L}{2,24}(?![\p{L}\p{N}@_/:-]|\.\p{L})/gu)) {
+      // In a table, types of events and other texts with punctuation are words, too.
+      for (const { 0: word, index } of node.data.matchAll(isTable ? /[^\s]{2,40}/g : /(?<![\p{L}\p{N}@._/:-])\p{L}{2,24}(?![\p{L}\p{N}@_/:-]|\.\p{L})/gu)) {
         range.setStart(node, index);
         range.setEnd(node, index + word.length);
         if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) words.push(word);
@@ -75,6 +77,17 @@ export async function whole(page, name, check) {
     return words;
   });
   check(split.length === 0, `${name}: split words: ${split.slice(0, 5).join(", ")}`);
+}
+
+/** Pixels of a row with one line. */
+const MOST_ONE_LINE = 48;
+/** Screens with logs, whose rows are one line on a desk. */
+const LOGS = ["deliveries", "events", "objectives"];
+
+/** Each row of a log is one line. */
+async function dense(page, name, check) {
+  const heights = await page.evaluate(() => [...document.querySelectorAll("tbody tr")].map((row) => row.getBoundingClientRect().height));
+  check(heights.length > 0 && Math.max(...heights) <= MOST_ONE_LINE, `${name}: rows of ${Math.max(...heights)} pixels`);
 }
 
 /** Pixels that a card may be taller than its content. */
@@ -122,6 +135,7 @@ export async function looks(scene) {
         await accessible(page, name, check, colorScheme === "dark" ? COLOR_RULES : RULES);
         await fits(page, name, check);
         await filled(page, name, check);
+        if (width === 1280 && LOGS.includes(screen)) await dense(page, name, check);
         await page.screenshot({ path: `${folder}/${name}.png` });
       }
     }

@@ -18,7 +18,7 @@ import { LIMIT_MS, eventually, heading, nav } from "./page.mjs";
 async function webhook(page, { failing, check }) {
   await nav(page, "Webhooks");
   await page.getByRole("link", { name: "Deliveries", exact: true }).click();
-  await page.getByRole("combobox", { name: "State" }).selectOption("failed");
+  await page.getByRole("combobox", { name: "Result" }).selectOption("failed");
   await page.getByRole("table").getByRole("link", { name: "employee.created" }).first().click();
   const now = page.getByRole("region", { name: "Event now" });
   await now.getByText("The receiver answered with an error").waitFor();

@@ -214,7 +214,7 @@ export const t = {
     delivery: "Zustellung", receiver: "Empfänger", rate: "Zugestellt, 24 h", rate24: "Zugestellt, 24 Stunden",
     p95: "95. Perzentil", nextAttempt: "Nächster Versuch", lastAttempt: "Letzter Versuch",
     none: "Noch keine Abonnements", noneText: "Legen Sie ein Abonnement an, um Ereignisse an einer Ihrer URLs zu empfangen.",
-    event: "Ereignis", eventId: "Id des Ereignisses", answer: "Status", took: "Dauer", attempt: "Versuch",
+    event: "Ereignis", eventId: "Id des Ereignisses", result: "Ergebnis", answer: "HTTP", took: "Dauer", attempt: "Versuch",
     attempts: (/** @type {number} */ count) => number(count, "Versuch", "Versuche"),
     median: (/** @type {string} */ value) => `Median ${value}`,
     uncounted: "Es sind zu viele Versuche, um alle zu zählen.",
@@ -267,7 +267,7 @@ export const t = {
     /** @type {Record<string, string>} */
     present: { success: "Der Empfänger hat das Ereignis bestätigt.", failed: "Der Empfänger hat das Ereignis nicht bestätigt.",
       dropped: "Der Empfänger hat das Ereignis nicht bestätigt, und der Dienst hat aufgegeben." },
-    answer: "Antwort", noAnswer: "Keine Antwort", failure: "Grund", resource: "Ressource", id: "Id der Zustellung",
+    noAnswer: "Keine Antwort", failure: "Grund", id: "Id der Zustellung",
     thisAttempt: (/** @type {number} */ number) => `Versuch ${number} (dieser)`,
     attempt: (/** @type {number} */ number) => `Versuch ${number}`,
     answered: (/** @type {number} */ status, /** @type {string} */ took) => `Status ${status} nach ${took}`,
@@ -278,7 +278,7 @@ export const t = {
     headers: "Eigene Header", body: "Inhalt", thinBody: "Inhalt, ohne die Ressource (dünn)",
   },
   events: {
-    lead: "Jede Änderung, sobald sie geschieht, die neueste zuerst.", event: "Ereignis", resource: "Ressource",
+    lead: "Jede Änderung, sobald sie geschieht, die neueste zuerst.", event: "Ereignis", resource: "Ressource", resourceId: "Id der Ressource",
     deliveries: "Zeigen", live: "Laufend", stopped: "Nicht aktualisiert", paused: "Angehalten", pause: "Anhalten", resume: "Fortsetzen",
     none: "Noch keine Ereignisse", cut: "Es kamen mehr Ereignisse, als hier Platz haben. Dies sind die neuesten.",
     noneText: "Neue Ereignisse erscheinen hier innerhalb von zwei Sekunden. Setzen Sie den Filter zurück, um alle Typen zu sehen.",

@@ -13,6 +13,9 @@ import { endOfDay, hour, startOfDay } from "./format.js";
 
 const HOUR_MS = 3_600_000;
 
+/** The name of a subscription: its description, or its URL. @param {{ description: string | null, url: string }} one */
+export const nameOf = (one) => one.description || one.url;
+
 /** @param {Delivery} entry */
 export const isFailure = (entry) => entry.status !== "success";
 

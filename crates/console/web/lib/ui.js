@@ -3,9 +3,9 @@
 //   Page      title, lead, actions; gives the focus to the title when the screen opens
 //   Shown     loading, error and empty states of a read:
 //             html`<${Shown} of=${read} empty=${…}>${(data) => …}</${Shown}>`
-//   Table     rows with columns [{ name, label, cell: (row) => …, isNumber, isMain }]; cards on a narrow screen
+//   Table     rows with columns [{ name, label, cell: (row) => …, isNumber, isMain, isLine }]; cards on a narrow screen
 //   Filters   fields bound to the query of the address
-//   Button, Badge, Status, Time, Id, Parts, Facts, Tabs, Field, Changes, Problem, Empty, Skeleton
+//   Button, Badge, Status, Time, Id, Facts, Tabs, Field, Changes, Problem, Empty, Skeleton
 //   Dialog, Confirm in `dialog.js`; toast() in `toast.js`; people in `people.js`; charts in `charts.js`
 //
 // Every text that people read comes from `texts.js`.
@@ -26,10 +26,10 @@ import { toast } from "./toast.js";
 export const isDrawerOpen = store(false);
 
 /**
- * @param {{ title: string, lead?: Content, mark?: Content, actions?: Content, back?: { href: string, text: string },
- *   children?: Content }} p
+ * @param {{ title: string, lead?: Content, mark?: Content, state?: Content, actions?: Content, back?: { href: string, text: string },
+ *   children?: Content }} p `state` stands beside the title
  */
-export function Page({ title, lead, mark, actions, back, children }) {
+export function Page({ title, lead, mark, state, actions, back, children }) {
   const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   useEffect(() => {
     document.title = `${title} · Candor`;
@@ -42,7 +42,7 @@ export function Page({ title, lead, mark, actions, back, children }) {
   return html`<div class="page">
     ${back && html`<a class="back" href=${back.href}><span aria-hidden="true">←</span> ${back.text}</a>`}
     <header class="page-head">
-      ${mark}<div class="page-title"><h1 tabindex="-1" ref=${heading}>${title}</h1>
+      ${mark}<div class="page-title"><div class="entry-head"><h1 tabindex="-1" ref=${heading}>${title}</h1>${state}</div>
         ${lead && html`<p class="lead">${lead}</p>`}</div>
       <div class="actions">${actions}${!isBound() && html`<${Button} kind="quiet" aria-label=${t.requests} onClick=${() => isDrawerOpen.set(true)}>
         <code aria-hidden="true">${"</>"}</code><span class="word">${t.requests}</span></${Button}>`}</div>
@@ -115,9 +115,6 @@ export function Id({ value, to }) {
     <${Copy} value=${value} /></span>`;
 }
 
-/** A type or a URL, which breaks after its punctuation rather than within a word. @param {{ text: string }} p */
-export const Parts = ({ text }) => text.split(/(?<=[./_])(?=[^./_])/).map((part) => html`${part}<wbr />`);
-
 /** The wait that the service asked for, or a request without an answer yet. Both can be canceled. */
 export function Waiting() {
   const wait = useStore(waiting);
@@ -189,13 +186,13 @@ export function Shown({ of, empty, rows, children }) {
 
 /**
  * @typedef {{ name: string, label: Content, cell: (row: any) => Content, isNumber?: boolean, isMain?: boolean,
- *   isWide?: boolean, isBox?: boolean }} Column
+ *   isWide?: boolean, isBox?: boolean, isLine?: boolean }} Column `isLine` cuts a text at the edge of its column
  */
 
 /** @param {{ caption: string, columns: Column[], rows: any[], keyOf?: (row: any) => string }} p */
 export function Table({ caption, columns, rows, keyOf = (row) => row.id }) {
   const kind = (/** @type {Column} */ column) =>
-    [column.isNumber && "number", column.isMain && "main", column.isWide && "wide", column.isBox && "box"].filter(Boolean).join(" ");
+    [column.isNumber && "number", column.isMain && "main", column.isWide && "wide", column.isBox && "box", column.isLine && "line"].filter(Boolean).join(" ");
   return html`<div class="table-frame"><table>
     <caption class="hidden">${caption}</caption>
     <thead>
@@ -205,9 +202,11 @@ export function Table({ caption, columns, rows, keyOf = (row) => row.id }) {
   </table></div>`;
 }
 
-/** @param {{ entries: [string, Content][], isWide?: boolean }} p `isWide` gives each entry a line */
+const isId = (/** @type {Content} */ value) => Number(value?.type === Id);
+
+/** Facts with their names; ids stand at the end. @param {{ entries: [string, Content][], isWide?: boolean }} p `isWide` gives each entry a line */
 export const Facts = ({ entries, isWide }) => html`<dl class=${`facts ${isWide ? "wide" : ""}`}>
-  ${entries.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+  ${[...entries].sort(([, one], [, other]) => isId(one) - isId(other)).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
 </dl>`;
 
 /** @param {{ title: string, actions?: Content, children?: Content }} p */

@@ -1,15 +1,14 @@
 // Events: the feed as it comes, and one event with its deliveries, its resource and its audit entries.
 
-import { addressOf } from "../lib/addresses.js";
+import { addressOf, eventTitle, nameIn, Resource } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { asApiError, useGet, useList } from "../lib/data.js";
 import { useAllDeliveries } from "../lib/deliveries.js";
 import { href, useRoute } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
-import { Badge, Button, Card, Changes, Copy, Empty, Facts, Filters, Id, Page, Parts, Shown, Status,
+import { Badge, Button, Card, Changes, Copy, Empty, Facts, Filters, Id, Page, Shown, Status,
   Table, Time } from "../lib/ui.js";
 import { html, useEffect, useRef, useState } from "../lib/view.js";
-import { fullName, short } from "../lib/format.js";
 import { t } from "../texts.js";
 import { EVENT_TYPES } from "./webhooks_types.js";
 
@@ -70,14 +69,6 @@ function useTail(type, isPaused) {
   return { ...state, reload: () => setTurn((count) => count + 1) };
 }
 
-/** Short name of the resource of an event. @param {any} data */
-function subject(data) {
-  if (data?.title) return data.title;
-  if (data?.first_name) return fullName(data);
-  return data?.observation ?? data?.body ?? data?.message ?? data?.name ?? data?.hris_source ?? data?.url ??
-    data?.id ?? "";
-}
-
 function Feed() {
   const { query } = useRoute();
   const [isPaused, setIsPaused] = useState(false);
@@ -85,13 +76,13 @@ function Feed() {
   const columns = [
     { name: "type", label: t.webhooks.event, isMain: true,
       cell: (/** @type {Event} */ one) =>
-        html`<a href=${href(`/events/${one.id}`)}><${Parts} text=${one.event} /></a>` },
-    { name: "what", label: t.events.resource, isWide: true,
-      cell: (/** @type {Event} */ one) => html`<span dir="auto">${short(subject(one.data), 90)}</span>` },
+        html`<a href=${href(`/events/${one.id}`)}>${one.event}</a>` },
+    { name: "what", label: t.events.resource, isLine: true,
+      cell: (/** @type {Event} */ one) => html`<span dir="auto">${nameIn(one.data)}</span>` },
     ...(can("webhooks:read")
       ? [{ name: "deliveries", label: t.webhooks.deliveries, cell: (/** @type {Event} */ one) => html`
       <a href=${href("/webhooks", { view: "deliveries", event: one.id })}>${t.events.deliveries}</a>` }] : []),
-    { name: "at", label: t.time, cell: (/** @type {Event} */ one) => html`<${Time} at=${one.created_at} />` },
+    { name: "at", label: t.time, cell: (/** @type {Event} */ one) => html`<${Time} at=${one.created_at} exact />` },
   ];
   const actions =
     html`<${Badge} tone=${isPaused || tail.error ? "warn" : "good"}>
@@ -116,14 +107,14 @@ function One({ id }) {
   const audit = useList(target && can("audit:read") && !isBound() ? "/audit-log" : null,
     { "filter[target_id]": target, limit: 10 });
   const body = event.data ? JSON.stringify(event.data, null, 2) : "";
-  return html`<${Page} title=${event.data?.event ?? t.events.event}
+  return html`<${Page} title=${eventTitle(event.data) ?? t.events.event}
     back=${{ href: href("/events"), text: t.screens.events }}>
     <${Shown} of=${event}>
       ${(/** @type {Event} */ one) => html`<${Card} title=${t.events.event}><${Facts} entries=${[
       [t.time, html`<${Time} at=${one.created_at} exact />`],
+      [t.events.resource, html`<${Resource} of=${one.data} />`],
       [t.webhooks.eventId, html`<${Id} value=${one.id} />`],
-      [t.events.resource,
-        html`<span dir="auto">${short(subject(one.data), 90)}</span> <${Id} value=${one.data?.id} to=${addressOf(one.data?.id)} />`],
+      ...(target ? [[t.events.resourceId, html`<${Id} value=${target} to=${addressOf(target)} />`]] : []),
     ]} /></${Card}>`}</${Shown}>
     <div class="balance">
       <${Card} title=${t.delivery.body} actions=${html`<${Copy} value=${body} label=${t.delivery.body} />`}>

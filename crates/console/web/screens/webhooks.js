@@ -4,14 +4,13 @@ import { request } from "../lib/api.js";
 import { Bars, Spark } from "../lib/charts.js";
 import { useGet, useList, usePoll } from "../lib/data.js";
 import { BulkBar, useBulk } from "../lib/bulk.js";
-import { barsOf, isFailure, reported, statsOf, useAllDeliveries } from "../lib/deliveries.js";
+import { barsOf, isFailure, nameOf, reported, statsOf, useAllDeliveries } from "../lib/deliveries.js";
 import { Confirm } from "../lib/dialog.js";
 import { duration, number, percent, time } from "../lib/format.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Parts, Shown, Status, Table,
-  Tabs, Time } from "../lib/ui.js";
+import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Shown, Status, Table, Tabs, Time } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Delivery } from "./webhooks_delivery.js";
@@ -64,9 +63,9 @@ function Subscriptions({ webhooks, create }) {
       : html`<span class="cell-note">${t.webhooks.uncounted}</span>`;
   };
   const columns = [
-    { name: "url", label: t.webhooks.receiver, isMain: true, cell: (/** @type {Webhook} */ one) => html`
-      <a href=${href(`/webhooks/${one.id}`)}><${Parts} text=${one.url} /></a>
-      ${one.description && html`<span class="cell-note" dir="auto">${one.description}</span>`}` },
+    { name: "url", label: t.webhooks.receiver, isMain: true, isLine: true, cell: (/** @type {Webhook} */ one) => html`
+      <a href=${href(`/webhooks/${one.id}`)} dir="auto">${nameOf(one)}</a>
+      ${one.description && html`<span class="cell-note" title=${one.url}>${one.url}</span>`}` },
     { name: "state", label: t.state,
       cell: (/** @type {Webhook} */ one) => html`<${Status} word=${stateOf(one)} />` },
     { name: "rate", label: t.webhooks.rate, isNumber: true, cell: rate },
@@ -86,16 +85,14 @@ function Subscriptions({ webhooks, create }) {
 /** Columns of a log. @param {Map<string, Webhook> | null} webhooks */
 const logColumns = (webhooks) => [
   { name: "type", label: t.webhooks.event, isMain: true, cell: (/** @type {DeliveryEntry} */ one) => html`
-    <a href=${href(`/webhooks/${one.subscription_id}/deliveries/${one.id}`)}>
-      <${Parts} text=${one.event_type} /></a>` },
-  ...(webhooks ? [{ name: "to", label: t.webhooks.receiver, cell: (/** @type {DeliveryEntry} */ one) =>
-    html`<a href=${href(`/webhooks/${one.subscription_id}`)}>
-      <${Parts} text=${webhooks.get(one.subscription_id)?.url ?? one.request_url} /></a>` }] : []),
-  { name: "status", label: t.state,
-    cell: (/** @type {DeliveryEntry} */ one) => html`<${Status} word=${one.status} />
-    ${one.failure && html`<span class="cell-note">${t.failures[one.failure] ?? one.failure}</span>`}` },
+    <a href=${href(`/webhooks/${one.subscription_id}/deliveries/${one.id}`)}>${one.event_type}</a>` },
+  ...(webhooks ? [{ name: "to", label: t.webhooks.receiver, isLine: true, cell: (/** @type {DeliveryEntry} */ one) => {
+    const receiver = webhooks.get(one.subscription_id);
+    return html`<a href=${href(`/webhooks/${one.subscription_id}`)} title=${one.request_url} dir="auto">${receiver ? nameOf(receiver) : one.request_url}</a>`;
+  } }] : []),
+  { name: "status", label: t.webhooks.result, cell: (/** @type {DeliveryEntry} */ one) => html`<${Status} word=${one.status} />` },
   { name: "answer", label: t.webhooks.answer, isNumber: true,
-    cell: (/** @type {DeliveryEntry} */ one) => one.response_status || "–" },
+    cell: (/** @type {DeliveryEntry} */ one) => one.response_status || (one.failure ? t.failures[one.failure] ?? one.failure : "–") },
   { name: "took", label: t.webhooks.took, isNumber: true,
     cell: (/** @type {DeliveryEntry} */ one) => duration(one.response_duration_ms) },
   { name: "attempt", label: t.webhooks.attempt, isNumber: true,
@@ -119,9 +116,9 @@ function Log({ webhooks }) {
   usePoll(deliveries.reload, POLL_MS, !deliveries.hasMore && bulk.rows.length === 0);
   const byId = new Map((webhooks.rows ?? []).map((/** @type {Webhook} */ one) => [one.id, one]));
   const filters = [
-    { name: "state", label: t.state, options: STATES },
+    { name: "state", label: t.webhooks.result, options: STATES },
     { name: "type", label: t.webhooks.event, options: TYPES },
-    { name: "webhook", label: t.webhooks.receiver, options: [...byId.values()].map((one) => [one.id, one.url]) },
+    { name: "webhook", label: t.webhooks.receiver, options: [...byId.values()].map((one) => [one.id, nameOf(one)]) },
     { name: "event", label: t.webhooks.eventId, hint: "evt_…", isMore: true },
     { name: "from", label: t.from, type: "date", isMore: true },
     { name: "to", label: t.to, type: "date", isMore: true },
@@ -157,8 +154,8 @@ function Subscription({ id }) {
     <${Button} kind=${one.active ? undefined : "primary"} onClick=${() => setDialog("active")}>
       ${one.active ? t.webhooks.pause : t.webhooks.enable}</${Button}>
     <${Button} kind="danger" onClick=${() => setDialog("delete")}>${t.delete}</${Button}>`;
-  return html`<${Page} title=${one?.url ?? t.webhooks.subscription} lead=${one?.description} back=${back}
-    actions=${actions}>
+  return html`<${Page} title=${one ? nameOf(one) : t.webhooks.subscription} lead=${one?.description && html`<span class="break">${one.url}</span>`} back=${back}
+    state=${one && html`<${Status} word=${stateOf(one)} />`} actions=${actions}>
     <${Shown} of=${webhook}>
       ${(/** @type {Webhook} */ data) => html`<${Health} webhook=${data} stats=${stats} />`}</${Shown}>
     <${OwnLog} id=${id} turn=${turn} />
@@ -204,11 +201,10 @@ function Health({ webhook, stats }) {
       bars=${barsOf([one])}
       names=${{ good: t.webhooks.successes, bad: t.webhooks.failures }} />
       <${Facts}
-        entries=${[[t.state, html`<${Status} word=${stateOf(webhook)} />`], [t.webhooks.types, types],
+        entries=${[[t.webhooks.types, types],
           ...(webhook.filter ? [[t.webhooks.filter, filterText(webhook.filter)]] : []),
           ...(webhook.max_per_second ? [[t.webhooks.rateLimit, number(webhook.max_per_second)]] : []),
-          [t.id, html`<${Id} value=${webhook.id} />`],
-        [t.created, html`<${Time} at=${webhook.created_at} />`]]} /></${Card}></div>`;
+          [t.created, html`<${Time} at=${webhook.created_at} />`], [t.id, html`<${Id} value=${webhook.id} />`]]} /></${Card}></div>`;
   }}</${Shown}>`;
 }
 
@@ -225,7 +221,7 @@ function OwnLog({ id, turn }) {
   }
   usePoll(log.reload, POLL_MS, !log.hasMore);
   const filters = [
-    { name: "state", label: t.state, options: STATES }, { name: "type", label: t.webhooks.event, options: TYPES },
+    { name: "state", label: t.webhooks.result, options: STATES }, { name: "type", label: t.webhooks.event, options: TYPES },
     { name: "event", label: t.webhooks.eventId, hint: "evt_…" },
   ];
   const empty = html`<${Empty} title=${t.webhooks.noDeliveries} text=${t.webhooks.noDeliveriesText} />`;

@@ -1,9 +1,9 @@
 // One delivery: the present state of its event, all attempts on a time line, the request, and the action that repeats it.
 
-import { addressOf } from "../lib/addresses.js";
+import { addressOf, eventTitle, Resource } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { useAction, useGet, usePoll } from "../lib/data.js";
-import { isFailure } from "../lib/deliveries.js";
+import { isFailure, nameOf } from "../lib/deliveries.js";
 import { duration } from "../lib/format.js";
 import { href } from "../lib/router.js";
 import { can } from "../lib/session.js";
@@ -35,8 +35,8 @@ export function Delivery({ webhookId, id }) {
   });
   const actions = one && can("webhooks:write") &&
     html`<${Button} kind="primary" busy=${isBusy} onClick=${run}>${t.delivery.resend}</${Button}>`;
-  const back = { href: href(`/webhooks/${webhookId}`), text: webhook.data?.url ?? t.webhooks.subscription };
-  return html`<${Page} title=${one?.event_type ?? t.webhooks.delivery} back=${back} actions=${actions}>
+  const back = { href: href(`/webhooks/${webhookId}`), text: webhook.data ? nameOf(webhook.data) : t.webhooks.subscription };
+  return html`<${Page} title=${eventTitle(event.data) ?? one?.event_type ?? t.webhooks.delivery} back=${back} actions=${actions}>
     ${error && html`<${Problem} error=${error} />`}
     ${attempts.data && html`<${Present} page=${attempts.data} />`}
     <${Shown} of=${entry}>
@@ -70,17 +70,16 @@ function Summary({ entry, event }) {
   const data = event?.data;
   const resource = data && "id" in data ? String(data.id) : undefined;
   return html`<${Card} title=${t.delivery.thisAttempt(entry.attempt)}><${Facts} entries=${[
-    [t.state, html`<${Status} word=${entry.status} />`],
-    [t.delivery.answer, entry.response_status || t.delivery.noAnswer],
+    [t.webhooks.result, html`<${Status} word=${entry.status} />`],
+    [t.webhooks.answer, entry.response_status || t.delivery.noAnswer],
     [t.webhooks.took, duration(entry.response_duration_ms)],
     [t.delivery.failure, entry.failure ? (t.failures[entry.failure] ?? entry.failure) : "–"],
     [t.time, html`<${Time} at=${entry.attempted_at} exact />`],
     [t.webhooks.eventId,
       html`<${Id} value=${entry.event_id} to=${can("events:read") ? href(`/events/${entry.event_id}`)
         : undefined} />`],
-    ...(resource
-      ? [[t.delivery.resource,
-        html`<${Id} value=${resource} to=${addressOf(resource)} />`]] : []),
+    ...(data ? [[t.events.resource, html`<${Resource} of=${data} />`]] : []),
+    ...(resource ? [[t.events.resourceId, html`<${Id} value=${resource} to=${addressOf(resource)} />`]] : []),
     [t.delivery.id, html`<${Id} value=${entry.id} />`],
   ]} /></${Card}>`;
 }
