@@ -79,6 +79,17 @@ export async function whole(page, name, check) {
   check(split.length === 0, `${name}: split words: ${split.slice(0, 5).join(", ")}`);
 }
 
+/** Screens for people who do not know the API. */
+const PLAIN = ["person", "objective", "summary", "people", "observations", "observation", "objectives", "summaries", "audit", "today"];
+
+/** No member of the API is shown as it is: neither `manager_id` nor `employee.update`. */
+async function plain(page, name, check) {
+  const raw = await page.evaluate(() => [...document.querySelectorAll("main *")].flatMap((one) => [...one.childNodes])
+    .filter((node) => node.nodeType === Node.TEXT_NODE && !node.parentElement.closest("code, pre, [dir=auto], .prose"))
+    .flatMap((node) => node.data.match(/`|\b[a-z]+_[a-z_]+\b|\b(?:employee|objective|summary)\.[a-z]+\b/g) ?? []));
+  check(raw.length === 0, `${name}: words of the API: ${[...new Set(raw)].slice(0, 5).join(", ")}`);
+}
+
 /** Pixels of a row with one line. */
 const MOST_ONE_LINE = 48;
 /** Screens with logs, whose rows are one line on a desk. */
@@ -127,6 +138,7 @@ export async function looks(scene) {
     check(paths.length <= MOST_REQUESTS, `${screen} costs ${paths.length} requests: ${paths.join(" ")}`);
     await settled(page).catch(() => check(false, `${screen}: still loading`));
     await hostile(page, screen, check);
+    if (PLAIN.includes(screen)) await plain(page, screen, check);
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });
       for (const colorScheme of ["light", "dark"]) {

@@ -70,7 +70,8 @@ async function manager(page, { data, check }) {
   check(manager_id === data.jonas.id, "the manager is not stored");
   await page.reload();
   await heading(page, "Ruth Abebe");
-  const entry = page.locator(".steps li").filter({ hasText: "manager_id" }).first();
+  const entry = page.locator(".steps li").filter({ hasText: "Manager:" }).first();
+  await entry.getByText("Changed", { exact: true }).waitFor();
   await entry.locator("del").getByText("Ines Duarte").waitFor();
   await entry.locator("ins").getByText("Jonas Okafor").waitFor();
   await entry.getByText("checks").waitFor();

@@ -31,7 +31,7 @@ export async function who(page, { data, check }) {
   await page.locator("select").filter({ hasText: name }).selectOption({ label: name });
   await page.waitForURL(/actor=key_/);
   await settled(page);
-  await page.locator(".entry").filter({ hasText: "employee.create" }).first().waitFor();
+  await page.locator(".entry").filter({ hasText: "Person: created" }).first().waitFor();
   const others = await page.locator(".entry").filter({ hasNot: page.locator(`a[href*="target=${data.jonas.id}"]`) }).count();
   check(others === 0, `${others} entries are about others`);
   await page.getByRole("button", { name: "Clear" }).click();
@@ -66,8 +66,8 @@ export async function trail(page, { data }) {
   await api("PATCH", `/webhooks/${hook.id}`, { filter: { employee_id: [data.jonas.id] } });
   await nav(page, "Audit log");
   const changesOf = (action, id) => page.locator("li.entry").filter({ hasText: action }).filter({ hasText: id }).locator(".changes");
-  await changesOf("webhook.update", hook.id).getByRole("link", { name: "Jonas Okafor" }).waitFor();
-  await changesOf("summary.update", summary.id).getByRole("link", { name: observation.id }).click();
+  await changesOf("Subscription: changed", hook.id).getByRole("link", { name: "Jonas Okafor" }).waitFor();
+  await changesOf("Summary: changed", summary.id).getByRole("link", { name: observation.id }).click();
   await heading(page, "Observation about Ruth Abebe");
   await api("DELETE", `/webhooks/${hook.id}`);
 }

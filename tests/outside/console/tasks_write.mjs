@@ -98,7 +98,9 @@ export async function plan(page, { origin, check }) {
   await page.goto(`${origin}/console/people/${id}`);
   await page.getByRole("link", { name: "The release notes are read" }).click();
   await heading(page, "The release notes are read");
-  await page.getByRole("region", { name: "History" }).getByText("Submitted", { exact: true }).waitFor();
+  const history = page.getByRole("region", { name: "History" });
+  await history.getByText("Submitted", { exact: true }).waitFor();
+  await history.getByText("Readers: 0 → 400 people").waitFor();
   await button(page, "Edit").click();
   await dialog.getByLabel("Description").fill("Counted by the page itself.");
   await button(dialog, "Save").click();
@@ -200,7 +202,7 @@ export async function many(page, { data, origin, check }) {
   await button(bar, "Deactivate").click();
   await button(dialog, "Deactivate").click();
   await dialog.getByText("1 not done.").waitFor();
-  await dialog.getByRole("listitem").getByText("Bulk Two").waitFor();
+  await dialog.getByRole("listitem").filter({ hasText: "Bulk Two" }).getByText("Not possible in the state “Deactivated”.").waitFor();
   check((await stored()).map((one) => one.status).join() === "deactivated,deactivated,active", "one bar deactivates what it names");
 }
 

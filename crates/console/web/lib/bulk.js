@@ -12,7 +12,7 @@ import { useAction } from "./data.js";
 import { Dialog } from "./dialog.js";
 import { Part } from "./form.js";
 import { toast } from "./toast.js";
-import { Button } from "./ui.js";
+import { Button, reasonOf } from "./ui.js";
 import { html, useRef, useState } from "./view.js";
 
 /**
@@ -73,7 +73,7 @@ function Run({ of, action, onClose }) {
       setDone(at);
       const isLast = at === rows.length - 1;
       await action.send(row, value, isLast ? {} : { quiet: true }).catch((error) =>
-        failed.push({ row, reason: error.details?.find((/** @type {any} */ one) => one.message)?.message ?? t.problemTexts[error.code] ?? error.message }));
+        failed.push({ row, reason: reasonOf(error) }));
     }
     // Only the last request makes the screen read its rows again.
     if (failed.at(-1)?.row === rows.at(-1)) written.set(written.value + 1);

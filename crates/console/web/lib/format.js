@@ -69,10 +69,43 @@ export function plain(value) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
+/** @param {string} text */
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 /** A word of the API as people read it: `in_progress` is "In progress". @param {string} word */
-export function words(word) {
-  const text = word.replaceAll(/[_.]/g, " ");
-  return text.charAt(0).toUpperCase() + text.slice(1);
+export const words = (word) => capital(word.replaceAll(/[_.]/g, " "));
+
+/** What an action did: "Changed". @param {string} verb */
+export const verbName = (verb) => t.verbsDone[verb] ? capital(t.verbsDone[verb]) : words(verb);
+
+/** An action of the audit log: `employee.update` is "Person: changed". @param {string} action */
+export function actionName(action) {
+  const [kind = "", verb = ""] = action.split(".");
+  return `${t.kinds[kind] ?? words(kind)}: ${t.verbsDone[verb] ?? words(verb)}`;
+}
+
+/** Names of fields that are not the form's own. @type {Record<string, string>} */
+const FIELDS = {
+  access_level: t.keys.level, active: t.words.active ?? "", allowed_networks: t.keys.networks, attribute_ids: t.feedback.attributes, author_id: t.feedback.author,
+  body: t.work.body, category: t.work.organization.category, confidence: t.progress.confidence, created_at: t.created, custom_fields: t.work.custom,
+  deactivated_at: t.people.deactivatedAt, department_id: t.people.department, department_name: t.people.department, description: t.description,
+  due_date: t.work.due, email: t.people.email, employee_id: t.people.person, environment: t.keys.environment, event_types: t.webhooks.types,
+  expires_at: t.keys.end, external_id: t.people.externalId, filter: t.webhooks.filter, first_name: t.people.firstName, headers: t.delivery.headers,
+  hris_source: t.people.source, impact: t.feedback.impact, included_objective_ids: t.feedback.objectives, included_observation_ids: t.feedback.observations,
+  instructions: t.work.instructions, job_title: t.people.title, key_results: t.work.results, last_name: t.people.lastName, manager_email: t.people.manager,
+  manager_id: t.people.manager, max_per_second: t.webhooks.rateLimit, name: t.name, note: t.progress.note, objective_review: t.work.organization.objectiveReview,
+  observation: t.feedback.observation, observation_date: t.work.day, owner_id: t.feedback.owner, parent_id: t.work.supports, participant_ids: t.work.participants,
+  period_end: t.work.to, period_start: t.work.from, progress: t.progress.progress, recommended_action: t.feedback.action, requester_id: t.work.requester,
+  retention: t.retention.title, reviewer_ids: t.work.reviewers, role: t.people.role, scope: t.feedback.kind, scopes: t.keys.scopes, status: t.state,
+  summary_review: t.work.organization.summaryReview, title: t.work.title, tone: t.work.organization.tone, type: t.feedback.type, url: t.webhooks.url,
+  visibility: t.feedback.visibility, visible_custom_fields: t.work.organization.visibleFields,
+};
+
+/** The name of a field as forms have it: `manager_id` is "Manager", `approved_at` is "Approved". @param {string} field @param {string} [other] the name without one */
+export function fieldName(field, other = words(field.replace(/_ids?$/, ""))) {
+  const verb = /^(\w+?)e?d_at$/.exec(field)?.[1];
+  const done = verb && [verb, `${verb}e`, verb.replace(/t$/, "")].find((one) => t.verbsDone[one]);
+  return FIELDS[field] ?? (done ? verbName(done) : other);
 }
 
 /**

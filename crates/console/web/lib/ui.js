@@ -5,13 +5,13 @@
 //             html`<${Shown} of=${read} empty=${…}>${(data) => …}</${Shown}>`
 //   Table     rows with columns [{ name, label, cell: (row) => …, isNumber, isMain, isLine }]; cards on a narrow screen
 //   Filters   fields bound to the query of the address
-//   Button, Badge, Status, Time, Id, Facts, Tabs, Field, Changes, Problem, Empty, Skeleton
+//   Button, Badge, Status, Time, Id, Facts, Tabs, Field, Problem, Empty, Skeleton
 //   Dialog, Confirm in `dialog.js`; toast() in `toast.js`; people in `people.js`; charts in `charts.js`
 //
 // Every text that people read comes from `texts.js`.
 
 import { t } from "../texts.js";
-import { plain, relative, time, utc, words } from "./format.js";
+import { fieldName, relative, time, utc, words } from "./format.js";
 import { keptOf } from "./kept.js";
 import { href, route, setQuery, useRoute } from "./router.js";
 import { isBound } from "./session.js";
@@ -131,6 +131,13 @@ export function Waiting() {
     <${Button} onClick=${cancel}>${t.cancelRequest}</${Button}></div>`;
 }
 
+/** The reason of a failure in one sentence, without the marks of a text for programs. @param {any} error */
+export function reasonOf({ code, message, details }) {
+  const state = details?.find((/** @type {any} */ one) => one.attempted_transition && typeof one.current === "string")?.current;
+  const first = details?.find((/** @type {any} */ one) => one.field && one.message)?.message;
+  return state ? t.inState(t.words[state] ?? words(state)) : t.problemTexts[code] ?? (first ?? message ?? "").replace(/ See `details`\.$/, "").replaceAll("`", "");
+}
+
 /** @param {{ error: ApiError, retry?: () => void }} p */
 export function Problem({ error, retry }) {
   const scope = error.missingScope;
@@ -138,14 +145,13 @@ export function Problem({ error, retry }) {
   const title = t.problems[error.code] ?? t.problems.other(error.status);
   const fields = error.details.filter((detail) => detail.field && detail.message);
   // The sentence of the API is for programs: it names a member of the answer.
-  const message = error.message.replace(/ See `details`\.$/, "");
-  const text = scope ? t.missingScope(scope) : level ? t.missingLevel
-    : (t.problemTexts[error.code] ?? (message !== error.message && fields.length > 0 ? t.listed : message));
+  const isListed = error.message.endsWith(" See `details`.") && fields.length > 0;
+  const text = scope ? t.missingScope(scope) : level ? t.missingLevel : isListed ? t.problemTexts[error.code] ?? t.listed : reasonOf(error);
   return html`<div class="problem" role="alert">
     <strong>${title}</strong>
     <p>${text}</p>
     ${fields.length > 0 &&
-      html`<ul>${fields.map((one) => html`<li><code>${one.field}</code> ${one.message}</li>`)}</ul>`}
+      html`<ul>${fields.map((one) => html`<li><span title=${one.field}>${fieldName(one.field ?? "")}</span>: ${one.message}</li>`)}</ul>`}
     <div class="problem-foot">
       ${retry && error.status !== 403 && html`<${Button} onClick=${retry}>${t.tryAgain}</${Button}>`}
       ${error.requestId && html`<span class="muted">${t.requestId} <${Id} value=${error.requestId} /></span>`}
@@ -302,21 +308,6 @@ function Typed({ filter, value }) {
   }, [text]);
   return html`<input type=${filter.type ?? "search"} value=${text} placeholder=${filter.hint} autocomplete="off"
     onInput=${(/** @type {any} */ event) => setText(event.target.value)} />`;
-}
-
-/**
- * Members before and after a change.
- * @param {{ changes: Record<string, { from?: unknown, to: unknown }>,
- *   name?: (value: unknown, field: string) => Content }} p
- */
-export function Changes({ changes, name = plain }) {
-  const entries = Object.entries(changes);
-  if (entries.length === 0) return null;
-  return html`<ul class="changes">${entries.map(([field, { from, to }]) => html`<li key=${field}>
-    <code>${field}</code>${" "}
-    ${from !== undefined && from !== null && html`<del><span class="hidden">${t.before} </span>${name(from, field)}</del>
-      ${" "}<span aria-hidden="true">→</span>${" "}`}
-    <ins><span class="hidden">${t.after} </span>${name(to, field)}</ins></li>`)}</ul>`;
 }
 
 /** A text that people wrote, with its line ends. @param {{ children?: Content }} p */

@@ -1,12 +1,12 @@
 // The audit log: each change with its fields before and after.
 
-import { addressOf } from "../lib/addresses.js";
+import { Changes, Thing } from "../lib/changes.js";
 import { useList } from "../lib/data.js";
-import { endOfDay, plain, startOfDay } from "../lib/format.js";
-import { Person, PersonFilter } from "../lib/people.js";
+import { actionName, endOfDay, startOfDay } from "../lib/format.js";
+import { PersonFilter } from "../lib/people.js";
 import { href, useRoute } from "../lib/router.js";
 import { can, isOperator } from "../lib/session.js";
-import { Changes, Empty, Filters, Id, Page, Shown, Time } from "../lib/ui.js";
+import { Empty, Filters, Id, Page, Shown, Time } from "../lib/ui.js";
 import { html } from "../lib/view.js";
 import { t } from "../texts.js";
 
@@ -37,31 +37,6 @@ const VERBS = {
 };
 const ACTIONS = Object.entries(VERBS).flatMap(([kind, verbs]) => verbs.split(" ").map((verb) => `${kind}.${verb}`));
 
-/** A resource: the name of a person, the id of anything else, with a link where there is a screen. @param {{ id: string, isGone?: boolean }} p */
-function Resource({ id, isGone = false }) {
-  if (id.startsWith("emp_")) return html`<${Person} id=${id} />`;
-  const address = isGone ? undefined : addressOf(id);
-  const text = html`<code>${id}</code>`;
-  return address ? html`<a href=${address}>${text}</a>` : text;
-}
-
-/** The form of an id: a word, and 26 characters without look-alikes. */
-const ID = /^[a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26}$/;
-
-/** An id that is a whole text within JSON. Quotes inside a text are escaped there, so a text that mentions an id stays as it is. */
-const ID_IN_JSON = /"([a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26})"/;
-
-/** Resources in place of their ids, also in a list of them and within an object. @param {unknown} value @returns {any} */
-const named = (value) => {
-  if (Array.isArray(value) && value.length > 0 && value.every((one) => ID.test(one)))
-    return value.map((id, index) => html`${index > 0 && ", "}<${Resource} key=${id} id=${id} />`);
-  if (typeof value === "object" && value !== null) {
-    return plain(value).split(ID_IN_JSON)
-      .map((part, index) => (index % 2 === 1 ? html`<${Resource} key=${index} id=${part} />` : part));
-  }
-  return typeof value === "string" && ID.test(value) ? html`<${Resource} id=${value} />` : plain(value);
-};
-
 /**
  * The filter by actor: a choice of keys and connectors for those who may read them, otherwise an id.
  * @param {string | undefined} actor
@@ -88,7 +63,7 @@ export default function Audit() {
   });
   const filters = [
     { name: "action", label: t.audit.action,
-      options: ACTIONS.map((one) => /** @type {[string, string]} */ ([one, one])) },
+      options: ACTIONS.map((one) => /** @type {[string, string]} */ ([one, actionName(one)])) },
     { name: "target", label: t.audit.person, part: PersonFilter },
     actors,
     { name: "target", label: t.audit.target, hint: "emp_…", isMore: true },
@@ -104,10 +79,10 @@ export default function Audit() {
 /** @param {{ entry: Entry }} p */
 function Line({ entry }) {
   const { actor, target } = entry;
-  return html`<li class="entry"><div class="entry-head"><strong>${entry.action}</strong><${Resource} id=${target.id} isGone=${entry.action.endsWith(".delete")} />
+  return html`<li class="entry"><div class="entry-head"><strong title=${entry.action}>${actionName(entry.action)}</strong><${Thing} id=${target.id} isGone=${entry.action.endsWith(".delete")} />
       <a class="muted" href=${href("/audit", { target: target.id })}>${t.audit.onlyTarget}</a>
       <span class="muted time"><${Time} at=${entry.occurred_at} exact=${true} /></span></div>
-    <${Changes} changes=${entry.changes} name=${named} />
+    <${Changes} changes=${entry.changes} />
     ${entry.comment && html`<p class="prose" dir="auto">${entry.comment}</p>`}
     <div class="entry-head by muted">
       <span>

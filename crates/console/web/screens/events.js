@@ -2,12 +2,14 @@
 
 import { addressOf, eventTitle, nameIn, Resource } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
+import { Changes } from "../lib/changes.js";
 import { asApiError, useGet, useList } from "../lib/data.js";
 import { useAllDeliveries } from "../lib/deliveries.js";
 import { href, useRoute } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
-import { Badge, Button, Card, Changes, Copy, Empty, Facts, Filters, Id, Page, Shown, Status,
+import { Badge, Button, Card, Copy, Empty, Facts, Filters, Id, Page, Shown, Status,
   Table, Time } from "../lib/ui.js";
+import { actionName } from "../lib/format.js";
 import { html, useEffect, useRef, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { EVENT_TYPES } from "./webhooks_types.js";
@@ -133,7 +135,7 @@ function One({ id }) {
           ${(/** @type {import("../types").AuditEntry[]} */ rows) =>
             html`<ul class="attention">
               ${rows.map((row) =>
-                html`<li key=${row.id}><span class="grow"><strong>${row.action}</strong> ${row.actor.name}
+                html`<li key=${row.id}><span class="grow"><strong title=${row.action}>${actionName(row.action)}</strong> ${row.actor.name}
             <${Changes} changes=${row.changes} /></span>
           <span class="muted"><${Time} at=${row.occurred_at} /></span></li>`)}</ul>`}</${Shown}></${Card}>`}
     </div>

@@ -4,7 +4,7 @@ import { request } from "../lib/api.js";
 import { BulkBar, useBulk } from "../lib/bulk.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
-import { date, fullName } from "../lib/format.js";
+import { date, fullName, verbName } from "../lib/format.js";
 import { markRead, Older, unreadMessages, useNotices } from "../lib/notices.js";
 import { Person, PersonFilter, PersonName } from "../lib/people.js";
 import { href, setQuery, useRoute } from "../lib/router.js";
@@ -154,7 +154,7 @@ export function Act({ name, path, title, onClose, onDone }) {
   const { run, isBusy, error } = useAction(async () => {
     const body = reason && text.trim() ? { [reason.member]: text.trim() } : undefined;
     await request("POST", `${path}/${name}`, { body });
-    toast(t.feedback.acted(t.verbsDone[name] ?? name, title));
+    toast(t.feedback.acted(verbName(name), title));
     onDone();
     onClose();
   });

@@ -1,8 +1,10 @@
 // The history of an objective or a summary: its changes, and the reason why it was sent back.
 
+import { Changes } from "../lib/changes.js";
 import { useList } from "../lib/data.js";
+import { verbName } from "../lib/format.js";
 import { Person } from "../lib/people.js";
-import { Changes, Prose, Shown, Time } from "../lib/ui.js";
+import { Prose, Shown, Time } from "../lib/ui.js";
 import { html } from "../lib/view.js";
 import { t } from "../texts.js";
 
@@ -16,7 +18,7 @@ export const Actor = ({ actor }) => actor.id?.startsWith("emp_") ? html`<${Perso
 
 /** @param {{ of: ReturnType<typeof useHistory> }} p */
 export const HistorySteps = ({ of }) => html`<${Shown} of=${of}>${(/** @type {HistoryEntry[]} */ rows) => html`<ol class="steps">
-  ${rows.map((row) => html`<li key=${row.id}><div class="step-head"><strong>${t.verbsDone[row.action.split(".")[1] ?? ""] ?? row.action}</strong><${Actor} actor=${row.actor} />
+  ${rows.map((row) => html`<li key=${row.id}><div class="step-head"><strong title=${row.action}>${verbName(row.action.split(".")[1] ?? "")}</strong><${Actor} actor=${row.actor} />
       <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
     ${row.comment && html`<${Prose}>${row.comment}</${Prose}>`}
     <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}>`;

@@ -1,11 +1,12 @@
 // CSV import of people: choose a file, see what it would change, apply it, and take back the refused rows.
 
+import { Changes } from "../lib/changes.js";
 import { cell, download, pick } from "../lib/csv.js";
 import { CUSTOM, FIELDS, sentHeader } from "../lib/csv_columns.js";
 import { agree, apply, checkAgain, choose, clearWith, current, forget } from "../lib/csv_import.js";
 import { number, plain } from "../lib/format.js";
 import { href } from "../lib/router.js";
-import { Badge, Button, Card, Changes, Facts, Figure, Page, Problem, Status, Table } from "../lib/ui.js";
+import { Badge, Button, Card, Facts, Figure, Page, Problem, Status, Table } from "../lib/ui.js";
 import { html, useRef, useState, useStore } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Columns } from "./import_columns.js";

@@ -1,16 +1,17 @@
 // One person: everything that the key sees about them, and the changes of their status and manager.
 
 import { request } from "../lib/api.js";
+import { Changes } from "../lib/changes.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
 import { Form } from "../lib/form.js";
-import { date, fullName, plain, short } from "../lib/format.js";
+import { date, fullName, plain, short, verbName } from "../lib/format.js";
 import { Initials, Person, PersonField, remember } from "../lib/people.js";
 import { href } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
 import { Stale } from "../lib/stale.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Changes, Closed, Facts, Id, Page, Problem, Shown, Status, Time } from "../lib/ui.js";
+import { Badge, Button, Card, Closed, Facts, Id, Page, Problem, Shown, Status, Time } from "../lib/ui.js";
 import { html, useEffect, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { canErase, isErased, PersonData } from "./people_data.js";
@@ -136,9 +137,9 @@ function Trail({ id }) {
       <${Shown} of=${{ ...audit, hasMore: false }} rows=${3} empty=${html`<p class="muted">${t.nothing}</p>`}>
         ${(/** @type {AuditEntry[]} */ rows) => html`<ol class="steps">
         ${rows.map((row) => html`<li key=${row.id}>
-        <div class="step-head"><strong>${row.action}</strong><span>${row.actor.name}</span>
+        <div class="step-head"><strong title=${row.action}>${verbName(row.action.split(".")[1] ?? "")}</strong><span>${row.actor.name}</span>
           <span class="muted"><${Time} at=${row.occurred_at} /></span></div>
-        <${Changes} changes=${row.changes} name=${named} /></li>`)}</ol>`}</${Shown}></${Card}>`;
+        <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}></${Card}>`;
 }
 
 /** A dialog that changes the version of a person that was stored when it opened. @param {{ id: string, of: any, onClose: () => void, onSaved: () => void }} p */
@@ -149,10 +150,6 @@ function Changing({ id, of, onClose, onSaved }) {
   if (person.error && !version) return html`<${Dialog} title=${t.edit} onClose=${onClose}><${Problem} error=${person.error} retry=${person.reload} /></${Dialog}>`;
   return version && html`<${of} ...${version} onClose=${onClose} onSaved=${onSaved} />`;
 }
-
-/** Values of people's ids as their names. @param {unknown} value @param {string} field */
-const named = (value, field) =>
-  field === "manager_id" && typeof value === "string" ? html`<${Person} id=${value} />` : plain(value);
 
 /** @param {{ person: Employee, etag: string | null, onClose: () => void, onSaved: () => void }} p */
 function ChangeManager({ person, etag, onClose, onSaved }) {
