@@ -7,7 +7,7 @@ export const csv = {
     "identifies the person. Commas, semicolons or tabs may separate the cells.",
   choose: "Choose a file", template: "Empty template", another: "Another file",
   tooLarge: "The file is larger than 5 MB", checking: "Checking the file …", applying: "Applying",
-  applied: "The file is applied",
+  applied: (/** @type {string} */ name) => `${name} is applied`,
   progress: (/** @type {number} */ done, /** @type {number} */ all) => `${done.toLocaleString("en")} of ` +
     (all === 1 ? "1 row" : `${all.toLocaleString("en")} rows`), rows: "Rows",
   separator: "Separator",

@@ -436,7 +436,7 @@ export const t = {
     personHint: "The key sees and does what this person may. Empty: all of the organization",
     quota: (/** @type {string | null} */ reads, /** @type {string | null} */ writes) =>
       `Quota a minute: ${[reads && `${reads} reads`, writes && `${writes} writes`].filter(Boolean).join(", ")}`,
-    revoked: "The key is revoked", enable: "Enable", enabled: "The key is enabled",
+    revoked: (/** @type {string} */ name) => `Key “${name}” revoked`, enable: "Enable", enabled: (/** @type {string} */ name) => `Key “${name}” enabled`,
     enableText: (/** @type {string} */ name) =>
       `“${name}” is from before its person was deactivated. The person is active again, and the key will be, too.`,
   },

@@ -7,7 +7,7 @@ export const work = {
     assignments: "Ask for feedback", people: "New person" },
   /** @type {Record<string, string>} */
   saved: { observations: "The observation is stored", objectives: "The objective is stored", summaries: "The draft is stored",
-    conversations: "The conversation is begun", assignments: "The reviewers are asked", people: "The person is added" },
+    conversations: "The conversation has started", assignments: "The reviewers are asked", people: "The person is added" },
   /** @type {Record<string, (name: string) => string>} */
   done: { deactivate: (name) => `${name} is deactivated`, reactivate: (name) => `${name} is active again`, rehire: (name) => `${name} is rehired` },
   steps: "Next steps", about: "About", day: "Day", title: "Title", from: "From", to: "To", then: "Afterwards",
@@ -53,7 +53,7 @@ export const work = {
     approveText: (/** @type {number} */ count) => `Approves ${count === 1 ? "1 objective" : `${count} objectives`}. Their owners are notified.`,
     resendText: (/** @type {number} */ count) => `Queues ${count === 1 ? "1 delivery" : `${count} deliveries`} again. They start at once.`,
     progress: (/** @type {number} */ part, /** @type {number} */ whole) => `${part} of ${whole} done`,
-    done: (/** @type {number} */ count) => `${count} done`,
+    done: (/** @type {number} */ count, /** @type {number} */ whole, /** @type {string} */ verb) => `${count === whole ? count : `${count} of ${whole}`} ${verb}`,
     refused: (/** @type {number} */ count) => `${count} not done. They stay selected:`,
   },
   organization: {

@@ -437,7 +437,7 @@ export const t = {
     personHint: "Der Schlüssel sieht und tut, was diese Person darf. Leer: die ganze Organisation",
     quota: (/** @type {string | null} */ reads, /** @type {string | null} */ writes) =>
       `Kontingent je Minute: ${[reads && `${reads} lesend`, writes && `${writes} schreibend`].filter(Boolean).join(", ")}`,
-    revoked: "Der Schlüssel ist widerrufen", enable: "Einschalten", enabled: "Der Schlüssel ist eingeschaltet",
+    revoked: (/** @type {string} */ name) => `Schlüssel „${name}“ widerrufen`, enable: "Einschalten", enabled: (/** @type {string} */ name) => `Schlüssel „${name}“ eingeschaltet`,
     enableText: (/** @type {string} */ name) =>
       `„${name}“ ist aus der Zeit, bevor die Person deaktiviert wurde. Die Person ist wieder aktiv, und der Schlüssel wird es auch.`,
   },

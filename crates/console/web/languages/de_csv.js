@@ -10,7 +10,7 @@ export const csv = {
     "kennzeichnet die Person. Kommas, Semikolons oder Tabulatoren können die Zellen trennen.",
   choose: "Datei wählen", template: "Leere Vorlage", another: "Andere Datei",
   tooLarge: "Die Datei ist größer als 5 MB", checking: "Die Datei wird geprüft …", applying: "Wird angewendet",
-  applied: "Die Datei ist angewendet",
+  applied: (/** @type {string} */ name) => `${name} ist angewendet`,
   progress: (/** @type {number} */ done, /** @type {number} */ all) => `${done.toLocaleString("de")} von ${rows(all)}`, rows: "Zeilen",
   separator: "Trennzeichen",
   separators: /** @type {Record<string, string>} */ ({ ";": "Semikolons, als Kommas gesendet", "\t": "Tabulatoren, als Kommas gesendet" }),

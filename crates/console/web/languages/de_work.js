@@ -56,7 +56,7 @@ export const work = {
     approveText: (/** @type {number} */ count) => `Gibt ${count === 1 ? "1 Ziel" : `${count} Ziele`} frei. Die Inhaber werden benachrichtigt.`,
     resendText: (/** @type {number} */ count) => `Reiht ${count === 1 ? "1 Zustellung" : `${count} Zustellungen`} erneut ein. Sie beginnen sofort.`,
     progress: (/** @type {number} */ part, /** @type {number} */ whole) => `${part} von ${whole} erledigt`,
-    done: (/** @type {number} */ count) => `${count} erledigt`,
+    done: (/** @type {number} */ count, /** @type {number} */ whole, /** @type {string} */ verb) => `${count === whole ? count : `${count} von ${whole}`} ${verb}`,
     refused: (/** @type {number} */ count) => `${count} nicht erledigt. Sie bleiben ausgewählt:`,
   },
   organization: {

@@ -16,7 +16,7 @@ import { Button, reasonOf } from "./ui.js";
 import { html, useRef, useState } from "./view.js";
 
 /**
- * @typedef {{ name: string, text: (count: number) => string, isDanger?: boolean, field?: import("./form.js").FieldOf,
+ * @typedef {{ name: string, verb?: string, text: (count: number) => string, isDanger?: boolean, field?: import("./form.js").FieldOf,
  *   send: (row: any, value: any, quiet: { quiet?: boolean }) => Promise<unknown> }} BulkAction
  */
 /** @typedef {{ rows: any[], chosen: Set<string>, setChosen: (next: Set<string>) => void, name: (row: any) => string }} Bulk */
@@ -77,7 +77,7 @@ function Run({ of, action, onClose }) {
     }
     // Only the last request makes the screen read its rows again.
     if (failed.at(-1)?.row === rows.at(-1)) written.set(written.value + 1);
-    toast(t.work.bulk.done(rows.length - failed.length), failed.length > 0 ? "bad" : "good");
+    toast(t.work.bulk.done(rows.length - failed.length, rows.length, t.verbsDone[action.verb ?? action.name]), failed.length > 0 ? "bad" : "good");
     of.setChosen(new Set(failed.map(({ row }) => row.id)));
     if (failed.length === 0 || isStopped.current) return onClose();
     setRows(failed.map(({ row }) => row));

@@ -156,7 +156,7 @@ export const apply = () =>
   run("apply", async (file) => {
     amend({ done: 0 });
     const result = await applied(sent(file), parameters(), (done) => amend({ done }));
-    toast(t.csv.applied);
+    toast(t.csv.applied(file.name));
     return { result };
   });
 

@@ -117,11 +117,11 @@ export default function Keys() {
       html`<${Confirm} title=${t.keys.enable} text=${t.keys.enableText(key.name)} action=${t.keys.enable}
         onClose=${close}
       work=${async () => (await request("PATCH", `/api-keys/${key.id}`, { body: { enabled: true } }),
-        toast(t.keys.enabled))} />`}
+        toast(t.keys.enabled(key.name)))} />`}
     ${key && dialog?.name === "revoke" &&
       html`<${Confirm} title=${t.keys.revoke} text=${key.id === own ? t.keys.revokeOwn : t.keys.revokeText(key.name)} action=${t.keys.revoke}
         kind="danger" onClose=${close}
-      work=${async () => (await request("POST", `/api-keys/${key.id}/revoke`), toast(t.keys.revoked))} />`}
+      work=${async () => (await request("POST", `/api-keys/${key.id}/revoke`), toast(t.keys.revoked(key.name)))} />`}
   </${Page}>`;
 }
 

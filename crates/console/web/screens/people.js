@@ -111,9 +111,9 @@ function fieldsOf(department) {
 
 /** Returns the actions for several people at once. @param {[string, string][]} departments @returns {import("../lib/bulk.js").BulkAction[]} */
 const bulkActions = (departments) => [
-  { name: "manager", text: t.work.bulk.managerText, field: { name: "manager_id", label: t.people.manager, kind: "person", isRequired: true },
+  { name: "manager", verb: "update", text: t.work.bulk.managerText, field: { name: "manager_id", label: t.people.manager, kind: "person", isRequired: true },
     send: (one, id, quiet) => request("PATCH", `/employees/${one.id}`, { body: { manager_id: id }, ...quiet }) },
-  { name: "department", text: t.work.bulk.departmentText, field: { name: "department_id", label: t.people.department, kind: "select", options: departments },
+  { name: "department", verb: "update", text: t.work.bulk.departmentText, field: { name: "department_id", label: t.people.department, kind: "select", options: departments },
     send: (one, id, quiet) => request("PATCH", `/employees/${one.id}`, { body: { department_id: id || null }, ...quiet }) },
   { name: "deactivate", text: t.work.bulk.deactivateText, isDanger: true,
     send: (one, _, quiet) => request("POST", `/employees/${one.id}/deactivate`, quiet) },

@@ -65,8 +65,8 @@ function Provider({ id }) {
   };
   const remove = async () => {
     await request("DELETE", `/identity-providers/${id}`);
-    toast(t.signIn.deleted);
     go(SCREEN);
+    toast(t.signIn.deleted);
   };
   return html`<${Page} title=${one ? one.name : t.signIn.provider} lead=${one && t.signIn.states[one.status]}
     actions=${actions} back=${{ href: href(SCREEN), text: t.screens.signIn }}>

@@ -110,8 +110,8 @@ function NewSummary({ person, onClose }) {
   ];
   const send = async (/** @type {Values} */ values) => {
     const { data } = await request("POST", "/summaries", { body: filled({ employee_id: person, ...values }) });
-    toast(t.work.saved.summaries);
     if (can("summaries:read")) go(`/feedback/summaries/${data.id}`);
+    toast(t.work.saved.summaries);
   };
   return html`<${Form} title=${t.work.create.summaries} text=${subject(person, t.work.draftText)} fields=${fields} send=${send} onClose=${onClose} />`;
 }
@@ -163,8 +163,8 @@ function NewPerson({ first, onClose }) {
   const send = async (/** @type {Values} */ { custom_fields, send_invite, ...values }) => {
     const { data } = await request("POST", "/employees",
       { body: { ...filled(values), custom_fields: customOf(custom_fields), send_invite: send_invite === "true" } });
-    toast(t.work.saved.people);
     go(`/people/${data.id}`);
+    toast(t.work.saved.people);
   };
   return html`<${Form} title=${t.work.create.people} fields=${fields} send=${send} onClose=${onClose}
     first=${{ role: "employee", custom_fields: {}, ...first }} />`;
