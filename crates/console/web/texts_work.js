@@ -22,7 +22,7 @@ export const work = {
   reviewers: "Who is asked", question: "Question", instructions: "Instructions", due: "Due", requester: "Asked by",
   assignmentText: "Each person who is asked is notified, and answers with observations.",
   custom: "Custom fields", customKey: "Name of a field", addCustom: "Add", noInvite: "Send no invitation", invite: "Send it at once",
-  noBody: "This summary has no text yet.", cited: "What it cites", citesNothing: "It cites nothing.", cite: "Choose what it cites",
+  noBody: "This summary has no text yet.", cited: "What it cites", cite: "Choose what it cites",
   versions: "Earlier versions", noVersions: "The text was not changed.", replacedBy: "replaced by", sentBack: "Sent back",
   unread: (/** @type {number} */ count, /** @type {boolean} */ isCut) => isCut ? `${count}+ new messages` : count === 1 ? "1 new message" : `${count} new messages`,
   notices: "Notifications", noticesRead: (/** @type {number} */ count) => `The newest ${count} notifications are read. Older messages can wait for you, too.`,

@@ -140,7 +140,7 @@ async function search(page) {
   await nav(page, "Feedback");
   await page.getByRole("searchbox", { name: "Search" }).fill("angry customer");
   await page.locator("mark").getByText("angry").waitFor();
-  await page.getByRole("link", { name: "Show context" }).first().click();
+  await page.getByRole("link", { name: "Open", exact: true }).first().click();
   await heading(page, "Observation about Ruth Abebe");
   await page.getByText("The contract was renewed.").waitFor();
 }
@@ -207,7 +207,8 @@ async function key(page, { check, origin }) {
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("button", { name: "Revoke: Integrator" }).click();
   await dialog.getByRole("button", { name: "Revoke" }).click();
-  await row.getByText("Revoked").waitFor();
+  await row.getByText("Revoked").first().waitFor();
+  await page.getByText("Key “Integrator” revoked").waitFor();
   await eventually(() => status("/webhooks"), (code) => code === 401, "the key ends");
 }
 

@@ -59,7 +59,7 @@ export async function team(_, scene) {
   await dialog.getByRole("combobox", { name: "Confidence" }).selectOption("on_track");
   await button(dialog, "Check in").click();
   await gone(dialog);
-  await eva.getByText("40 %").waitFor();
+  await eva.getByText("40%").waitFor();
   await eva.getByText("On track").waitFor();
   await eva.getByText("None yet").waitFor();
   await button(eva, "Write feedback: Eva Blum").click();
@@ -108,7 +108,7 @@ export async function mine(_, scene) {
   await dialog.getByLabel("Progress").fill("33");
   await button(dialog, "Check in").click();
   await gone(dialog);
-  await page.getByRole("region", { name: "Objectives" }).getByText("33 %").waitFor();
+  await page.getByRole("region", { name: "Objectives" }).getByText("33%").waitFor();
   await waits.getByRole("link", { name: summary.title }).click();
   await heading(page, summary.title);
   await button(page, "Answer the summary").click();

@@ -43,12 +43,14 @@ export async function progress(page, { data, check, open, origin, folder }) {
   const stored = await api("GET", path);
   const values = stored.key_results.map((one) => one.current).join();
   check(values === "120.5,0,1" && stored.progress === 49 && stored.confidence === "at_risk", `stored: ${JSON.stringify(stored)}`);
-  await phone.getByRole("button", { name: `Check-ins: ${title}` }).click();
-  await dialog.getByText("Two of five are ill.").waitFor();
-  await dialog.getByText(`${TIME}: 180 minutes → 120.5 minutes`).waitFor();
-  await dialog.getByText("The queue has a page: No → Yes").waitFor();
-  await dialog.getByRole("img", { name: "Progress over the period: 49 % – 49 %" }).click({ position: { x: 5, y: 5 } });
-  await dialog.locator("figcaption").getByText(": 49 %").waitFor();
+  await phone.getByRole("link", { name: title }).click();
+  await phone.getByRole("img", { name: `${TIME}: 49%, 120.5 minutes (from 180 minutes to 60 minutes)` }).waitFor();
+  const steps = phone.getByRole("region", { name: "Check-ins" });
+  await steps.getByText("Two of five are ill.").waitFor();
+  await steps.getByText(`${TIME}: 180 minutes → 120.5 minutes`).waitFor();
+  await steps.getByText("The queue has a page: No → Yes").waitFor();
+  await steps.getByRole("img", { name: "Progress over the period: 49% – 49%" }).click({ position: { x: 5, y: 5 } });
+  await steps.locator("figcaption").getByText(": 49%").waitFor();
   await look("check-ins-390");
   await phone.context().close();
 
@@ -60,8 +62,9 @@ export async function progress(page, { data, check, open, origin, folder }) {
   await page.getByRole("link", { name: "Objectives", exact: true }).click();
   await page.getByRole("button", { name: "More filters" }).click();
   await page.getByRole("combobox", { name: "Confidence" }).selectOption("At risk");
-  const entry = page.locator(".entry").filter({ hasText: title });
-  await entry.getByRole("img", { name: `${TIME}: 49 %, 120.5 minutes (from 180 minutes to 60 minutes)` }).waitFor();
+  const entry = page.getByRole("row").filter({ hasText: title });
+  await entry.getByText("49%", { exact: true }).waitFor();
+  check((await entry.getByRole("button").allInnerTexts()).join() === "Check in", "a list offers more than the next step");
   await page.getByText(quiet, { exact: true }).waitFor({ state: "detached" });
   await page.getByRole("combobox", { name: "Confidence" }).selectOption("");
   const over = await api("POST", "/employee-objectives", { ...owner, title: "The archive is sorted" });

@@ -70,6 +70,7 @@ export async function observe(page, { origin, check }) {
   await page.getByRole("region", { name: "Observations" }).getByText("Managers only").waitFor();
   await page.goto(`${origin}/console/feedback?person=${id}`);
   await page.locator(".entry").getByText("Managers only").waitFor();
+  await page.locator(".entry-head").filter({ hasText: "Noa Levi" }).getByText("by Ines Duarte").waitFor();
 }
 
 /** Writes an objective with key results for a person, and submits it for review. */
@@ -197,12 +198,14 @@ export async function many(page, { data, origin, check }) {
   await gone(dialog);
   check((await stored()).every((one) => one.manager_id === data.ines.id), "the manager of all is not stored");
   check((await bar.count()) === 0, "the selection stays");
+  await page.getByText("3 changed", { exact: true }).waitFor();
   for (const name of ["Bulk One", "Bulk Two"]) await page.getByRole("checkbox", { name: `Select ${name}` }).check();
   await api("POST", `/employees/${people[1].id}/deactivate`);
   await button(bar, "Deactivate").click();
   await button(dialog, "Deactivate").click();
   await dialog.getByText("1 not done.").waitFor();
   await dialog.getByRole("listitem").filter({ hasText: "Bulk Two" }).getByText("Not possible in the state “Deactivated”.").waitFor();
+  await page.getByText("1 of 2 deactivated", { exact: true }).waitFor();
   check((await stored()).map((one) => one.status).join() === "deactivated,deactivated,active", "one bar deactivates what it names");
 }
 

@@ -25,7 +25,7 @@ export const work = {
   reviewers: "Wer gefragt wird", question: "Frage", instructions: "Hinweise", due: "Fällig", requester: "Gefragt von",
   assignmentText: "Jede gefragte Person wird benachrichtigt und antwortet mit Beobachtungen.",
   custom: "Eigene Felder", customKey: "Name eines Felds", addCustom: "Hinzufügen", noInvite: "Keine Einladung senden", invite: "Sofort senden",
-  noBody: "Diese Zusammenfassung hat noch keinen Text.", cited: "Was sie anführt", citesNothing: "Sie führt nichts an.", cite: "Wählen, was sie anführt",
+  noBody: "Diese Zusammenfassung hat noch keinen Text.", cited: "Was sie anführt", cite: "Wählen, was sie anführt",
   versions: "Frühere Fassungen", noVersions: "Der Text wurde nicht geändert.", replacedBy: "ersetzt von", sentBack: "Zurückgegeben",
   unread: (/** @type {number} */ count, /** @type {boolean} */ isCut) => isCut ? `${count}+ neue Nachrichten` : count === 1 ? "1 neue Nachricht" : `${count} neue Nachrichten`,
   notices: "Benachrichtigungen", noticesRead: (/** @type {number} */ count) => `Die neuesten ${count} Benachrichtigungen sind gelesen. Auch ältere Nachrichten können auf Sie warten.`,

@@ -1,7 +1,7 @@
 // Charts as inline SVG, each with its numbers as text for screen readers.
 
 import { t } from "../texts.js";
-import { number } from "./format.js";
+import { number, percent } from "./format.js";
 import { Table } from "./ui.js";
 import { html, useState } from "./view.js";
 
@@ -80,11 +80,15 @@ export function Meter({ label, part, whole, text }) {
     </svg></div>`;
 }
 
-/** The part of a way that is done. @param {{ label: string, percent: number, text: string }} p */
-export const Progress = ({ label, percent, text }) => html`<div class="meter">
+/** The part of a way that is done. @param {{ label: string, of: number, text: string }} p */
+export const Progress = ({ label, of, text }) => html`<div class="meter">
   <div class="meter-text"><span dir="auto">${label}</span><span>${text}</span></div>
-  <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label=${`${label}: ${percent} %, ${text}`}>
-    <rect class="track" width="100" height="6" /><rect class="fill" width=${percent} height="6" /></svg></div>`;
+  <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label=${`${label}: ${percent(of, 100)}, ${text}`}>
+    <rect class="track" width="100" height="6" /><rect class="fill" width=${of} height="6" /></svg></div>`;
+
+/** The part of a way that is done, in a line. @param {{ of: number | null }} p */
+export const Share = ({ of }) => of === null ? "–" : html`<span class="share"><span>${percent(of, 100)}</span>
+  <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" /><rect class="fill" width=${of} height="6" /></svg></span>`;
 
 /**
  * A line of percents between two times. Points outside of them are at the edges. A tap chooses the nearest point, so the
@@ -107,14 +111,14 @@ export function Line({ label, from, to, names, points }) {
   const point = points[chosen];
   return html`<figure class="chart">
     <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" onClick=${choose}
-      aria-label=${`${label}: ${points[0]?.value} % – ${last} %`}>
+      aria-label=${`${label}: ${percent(points[0]?.value ?? 0, 100)} – ${percent(last, 100)}`}>
       <line class="grid" x1="0" x2=${WIDTH} y1=${HEIGHT / 2} y2=${HEIGHT / 2} />
       <line class="axis" x1="0" x2=${WIDTH} y1=${HEIGHT - 0.5} y2=${HEIGHT - 0.5} />
       <polyline class="line" points=${points.map((point) => `${x(point.at)},${y(point.value)}`).join(" ")} />
       ${points.map((one, at) => html`<path key=${at} class=${at === chosen ? "point chosen" : "point"}
-        d=${`M${x(one.at)} ${y(one.value)}h0.01`}><title>${`${one.name}: ${one.value} %`}</title></path>`)}
+        d=${`M${x(one.at)} ${y(one.value)}h0.01`}><title>${`${one.name}: ${percent(one.value, 100)}`}</title></path>`)}
     </svg>
     <figcaption><span>${names[0]}</span><span>${names[1]}</span>
-      <strong aria-live="polite">${point && `${point.name}: ${point.value} %`}</strong></figcaption>
+      <strong aria-live="polite">${point && `${point.name}: ${percent(point.value, 100)}`}</strong></figcaption>
   </figure>`;
 }

@@ -3,7 +3,7 @@
 //   Page      title, lead, actions; gives the focus to the title when the screen opens
 //   Shown     loading, error and empty states of a read:
 //             html`<${Shown} of=${read} empty=${…}>${(data) => …}</${Shown}>`
-//   Table     rows with columns [{ name, label, cell: (row) => …, isNumber, isMain, isLine }]; cards on a narrow screen
+//   Table     rows with columns [{ name, label, cell: (row) => …, isNumber, isMain, isLine }]; cards on a narrow screen, lines with `isFlow`
 //   Filters   fields bound to the query of the address
 //   Button, Badge, Status, Time, Id, Facts, Tabs, Field, Problem, Empty, Skeleton
 //   Dialog, Confirm in `dialog.js`; toast() in `toast.js`; people in `people.js`; charts in `charts.js`
@@ -58,6 +58,24 @@ export function Page({ title, lead, mark, state, actions, back, children }) {
 export function Button({ kind, busy, children, ...rest }) {
   return html`<button type="button" class=${`button ${kind ?? ""}`} aria-busy=${busy ? "true" : null}
     ...${rest} disabled=${rest.disabled || busy}>${children}</button>`;
+}
+
+/** Actions that are rare or take something away, behind a button. @param {{ children?: Content }} p */
+export function More({ children }) {
+  const [isOpen, setIsOpen] = useState(false);
+  const frame = useRef(/** @type {HTMLElement | null} */ (null));
+  const close = () => setIsOpen(false);
+  // The focus is back on the button before a dialog opens, which gives it back there.
+  const choose = () => (close(), frame.current?.querySelector("button")?.focus());
+  useEffect(() => {
+    const outside = (/** @type {Event} */ event) => frame.current?.contains(/** @type {Node} */ (event.target)) || close();
+    for (const name of isOpen ? ["click", "focusin"] : []) document.addEventListener(name, outside);
+    return () => ["click", "focusin"].forEach((name) => document.removeEventListener(name, outside));
+  }, [isOpen]);
+  const press = (/** @type {KeyboardEvent} */ event) => isOpen && event.key === "Escape" && choose();
+  return html`<div class="pick" ref=${frame} onKeyDown=${press}>
+    <${Button} aria-expanded=${String(isOpen)} onClick=${() => setIsOpen(!isOpen)}>${t.moreActions}</${Button}>
+    <div class=${`pick-list menu-list ${isOpen ? "" : "away"}`} onClick=${choose}>${children}</div></div>`;
 }
 
 /** @param {{ tone?: "good" | "bad" | "warn" | "info", children?: Content }} p */
@@ -195,11 +213,11 @@ export function Shown({ of, empty, rows, children }) {
  *   isWide?: boolean, isBox?: boolean, isLine?: boolean }} Column `isLine` cuts a text at the edge of its column
  */
 
-/** @param {{ caption: string, columns: Column[], rows: any[], keyOf?: (row: any) => string }} p */
-export function Table({ caption, columns, rows, keyOf = (row) => row.id }) {
+/** @param {{ caption: string, columns: Column[], rows: any[], keyOf?: (row: any) => string, isFlow?: boolean }} p `isFlow` needs no names of columns on a narrow screen */
+export function Table({ caption, columns, rows, keyOf = (row) => row.id, isFlow }) {
   const kind = (/** @type {Column} */ column) =>
     [column.isNumber && "number", column.isMain && "main", column.isWide && "wide", column.isBox && "box", column.isLine && "line"].filter(Boolean).join(" ");
-  return html`<div class="table-frame"><table>
+  return html`<div class="table-frame"><table class=${isFlow ? "flow" : null}>
     <caption class="hidden">${caption}</caption>
     <thead>
       <tr>${columns.map((column) => html`<th scope="col" class=${kind(column)}>${column.label}</th>`)}</tr></thead>

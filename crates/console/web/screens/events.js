@@ -79,7 +79,7 @@ function Feed() {
     { name: "type", label: t.webhooks.event, isMain: true,
       cell: (/** @type {Event} */ one) =>
         html`<a href=${href(`/events/${one.id}`)}>${one.event}</a>` },
-    { name: "what", label: t.events.resource, isLine: true,
+    { name: "what", label: t.events.resource, isWide: true, isLine: true,
       cell: (/** @type {Event} */ one) => html`<span dir="auto">${nameIn(one.data)}</span>` },
     ...(can("webhooks:read")
       ? [{ name: "deliveries", label: t.webhooks.deliveries, cell: (/** @type {Event} */ one) => html`

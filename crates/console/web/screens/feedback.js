@@ -34,7 +34,7 @@ export default function Feedback() {
   if (id) return html`<${One} id=${id} />`;
   const open = VIEWS.filter(([name]) => can(`${name}:read`));
   const view = open.find(([name]) => name === query.view) ?? open[0];
-  return html`<${Page} title=${t.screens.feedback} lead=${t.feedback.lead}
+  return html`<${Page} title=${t.screens.feedback} lead=${t.feedback.leads[view?.[0] ?? ""]}
     actions=${view && html`<${Write} key=${view[0]} name=${view[0]} kind="primary" />`}>
     <${Tabs} label=${t.screens.feedback} tabs=${open.map(([name, text]) => [name, text])} />
     ${view && html`<${view[2]} key=${view[0]} />`}
@@ -59,7 +59,7 @@ function Observations() {
   const listQuery = isSearch
     ? { q: query.q, types: "observations", "filter[employee_id]": query.person, "filter[type]": query.type }
     : { "filter[employee_id]": query.person, "filter[type]": query.type, "filter[archived]": query.archived,
-      expand: can("employees:read") ? "employee" : null, sort: query.sort };
+      expand: can("employees:read") ? "employee,author" : null, sort: query.sort };
   const found = useList(path, listQuery);
   const filters = [
     { name: "q", label: t.search, hint: t.feedback.searchHint },
@@ -108,6 +108,8 @@ function Entry({ observation, highlights, isShort }) {
     : html`<${Person} id=${observation.employee_id} />`;
   return html`<li class=${`entry ${isShort ? "short" : ""}`}>
     <div class="entry-head"><${Status} word=${observation.type} /><strong>${person}</strong>
+      ${observation.author_id && html`<span class="muted">${t.feedback.by} ${observation.author
+        ? html`<a class="person" href=${href(`/people/${observation.author_id}`)} dir="auto">${fullName(observation.author)}</a>` : html`<${Person} id=${observation.author_id} />`}</span>`}
       <${Closed} of=${observation} />
       ${observation.archived_at && html`<${Badge}>${t.words.archived}</${Badge}>`}
       <span class="muted time">${date(observation.observation_date)}</span></div>
@@ -126,7 +128,7 @@ function Entry({ observation, highlights, isShort }) {
 /** One observation and its context. @param {{ id: string }} p */
 function One({ id }) {
   const observation = useGet(`/observations/${id}`,
-    { expand: can("employees:read") ? "employee,attributes" : "attributes" });
+    { expand: can("employees:read") ? "employee,author,attributes" : "attributes" });
   const one = observation.data;
   const others = useList(one ? "/observations" : null, { "filter[employee_id]": one?.employee_id, limit: 10 });
   const summaries = useList(can("summaries:read") ? "/summaries" : null,

@@ -1,7 +1,9 @@
 // Objectives with their review, summaries, conversations and assignments.
 
+import { objectiveHref } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { BulkBar, useBulk } from "../lib/bulk.js";
+import { Share } from "../lib/charts.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { date, fullName, verbName } from "../lib/format.js";
@@ -10,14 +12,13 @@ import { Person, PersonFilter, PersonName } from "../lib/people.js";
 import { href, setQuery, useRoute } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Empty, Field, Filters, Problem, Prose, Shown, Status, Time,
+import { Badge, Button, Empty, Field, Filters, More, Problem, Prose, Shown, Status, Table, Time,
   fieldError } from "../lib/ui.js";
 import { html, useEffect, useState } from "../lib/view.js";
 import { t } from "../texts.js";
-import { HistorySteps, useHistory } from "./history.js";
 import { orderOf, Save } from "./list_tools.js";
 import { self, Write } from "./write.js";
-import { CheckInForm, CheckIns, Figures, mayCheckIn, quietSince } from "./objectives_progress.js";
+import { CheckInForm, Confidence, quietSince } from "./objectives_progress.js";
 
 /** @typedef {import("../types").Objective} Objective */
 /** @typedef {import("../types").Message} Message */
@@ -27,10 +28,10 @@ import { CheckInForm, CheckIns, Figures, mayCheckIn, quietSince } from "./object
 /** Words of the API as options of a filter. @param {string[]} words @returns {[string, string][]} */
 const options = (words) => words.map((word) => [word, t.words[word] ?? word]);
 
-/** Actions of a state. Those of REASONS ask for a text under its member. @type {Record<string, string[]>} */
+/** Actions of a state, the next step first. Those of REASONS ask for a text under its member. @type {Record<string, string[]>} */
 const REVIEW = { proposed: ["submit", "approve", "archive"], in_review: ["approve", "reject", "archive"],
-  approved: ["complete", "archive"],
-  in_progress: ["complete", "miss", "archive"], completed: ["archive"], missed: ["archive"] };
+  approved: ["check_in", "complete", "archive"],
+  in_progress: ["check_in", "complete", "miss", "archive"], completed: ["archive"], missed: ["archive"] };
 /** @type {Record<string, { member: string, isRequired?: boolean }>} */
 const REASONS = { approve: { member: "comment" }, reject: { member: "reason", isRequired: true },
   complete: { member: "outcome" }, miss: { member: "reason" },
@@ -51,9 +52,22 @@ export const summaryActionsOf = (one) => isBound() && one.employee_id === self()
 /** An objective in review has the status `proposed`. @param {Objective} one */
 export const stateOf = (one) => (one.status === "proposed" && one.submitted_at ? "in_review" : one.status);
 
-/** Actions on an objective. A change after the approval is approved again. @param {Objective} one */
-export const actionsOf = (one) => [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])]
+/** Actions on an objective, the next step first. A change after the approval is approved again. @param {Objective} one */
+export const actionsOf = (one) => !can("objectives:write") ? [] : [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])]
   .filter((name) => !(stateOf(one) === "in_review" && ["approve", "reject"].includes(name) && isBound() && one.owner_id === self()));
+
+/** What a list offers of an objective: the next step, and the other answer of a review. @param {Objective} one */
+const nextOf = (one) => actionsOf(one).slice(0, stateOf(one) === "in_review" ? 2 : 1).filter((name) => name !== "archive");
+
+/**
+ * The actions of the state of a resource: the next step is the primary one, and an archive is behind a button.
+ * @param {{ names: string[], onClick: (name: string) => void, children?: any }} p
+ */
+export function Verbs({ names, onClick, children }) {
+  const button = (/** @type {string} */ name, /** @type {number} */ at) => html`<${Button} key=${name} kind=${name === "archive" ? "danger" : at === 0 ? "primary" : undefined}
+    onClick=${() => onClick(name)}>${t.verbs[name]}</${Button}>`;
+  return html`${names.filter((name) => name !== "archive").map(button)}${children}${names.includes("archive") && html`<${More}>${button("archive", 1)}</${More}>`}`;
+}
 
 /** Columns of the file of objectives. @type {[string, (one: Objective) => unknown][]} */
 const FIELDS = [[t.work.title, (one) => one.title], [t.feedback.owner, (one) => one.owner ? fullName(one.owner) : one.owner_id],
@@ -70,7 +84,19 @@ export function Objectives() {
     ...(query.quiet ? { "filter[last_check_in_at][lte]": quietSince() } : {}), expand: can("employees:read") ? "owner" : null };
   const list = useList(base, listQuery);
   const [dialog, setDialog] = useState(/** @type {{ name: string, objective: Objective } | null} */ (null));
-  const close = () => setDialog(null);
+  const columns = [
+    { name: "title", label: t.work.title, isMain: true, isLine: true, cell: (/** @type {Objective} */ one) =>
+      html`<a href=${objectiveHref(one)} title=${one.title} dir="auto">${one.title}</a>` },
+    { name: "state", label: t.state, cell: (/** @type {Objective} */ one) => html`<${Status} word=${stateOf(one)} />
+      ${one.changed_since_approval && html` <${Badge} tone="warn">${t.feedback.changed}</${Badge}>`}` },
+    { name: "owner", label: t.feedback.owner, isLine: true, cell: (/** @type {Objective} */ one) => html`<span>${one.owner
+      ? html`<a href=${href(`/people/${one.owner_id}`)} dir="auto">${fullName(one.owner)}</a>` : html`<${Person} id=${one.owner_id} />`}</span>` },
+    { name: "progress", label: t.progress.progress, cell: (/** @type {Objective} */ one) => html`<${Share} of=${one.progress} />` },
+    { name: "confidence", label: t.progress.confidence, cell: (/** @type {Objective} */ one) => html`<${Confidence} of=${one} />` },
+    { name: "end", label: t.work.to, cell: (/** @type {Objective} */ one) => html`<time datetime=${one.period_end}>${date(one.period_end)}</time>` },
+    { name: "actions", label: t.actions, cell: (/** @type {Objective} */ one) => html`<div class="actions">${nextOf(one).map((name) => html`
+      <${Button} key=${name} aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, objective: one })}>${t.verbs[name]}</${Button}>`)}</div>` },
+  ];
   const bulk = useBulk(list.rows, { name: (one) => one.title, may: can("objectives:write"), isOpen: (one) => stateOf(one) === "in_review" });
   const approve = [{ name: "approve", text: t.work.bulk.approveText, send: (/** @type {Objective} */ one, /** @type {any} */ _, /** @type {any} */ quiet) =>
     request("POST", `${base}/${one.id}/approve`, quiet) }];
@@ -89,47 +115,9 @@ export function Objectives() {
     <${Shown} of=${list}
       empty=${html`<${Empty} title=${t.feedback.noObjectives} text=${t.feedback.noObjectivesText}>
         <${Write} name="objectives" /></${Empty}>`}>
-    ${(/** @type {Objective[]} */ shown) =>
-      html`<ul class="list">${shown.map((one) => html`<li key=${one.id} class="entry">
-      <div class="entry-head">${bulk.box(one)}<${Status} word=${stateOf(one)} />
-        <strong><a href=${href(`/feedback/${query.kind === "manager" ? "manager-" : ""}objectives/${one.id}`)} dir="auto">${one.title}</a></strong>
-        <span class="muted time">${date(one.period_start)} – ${date(one.period_end)}</span></div>
-      <div class="entry-head muted">
-        ${one.owner ? html`<a href=${href(`/people/${one.owner_id}`)} dir="auto">${fullName(one.owner)}</a>`
-          : html`<${Person} id=${one.owner_id} />`}
-        <${Badge}>${t.words[one.scope] ?? one.scope}</${Badge}>
-        ${one.changed_since_approval && html`<${Badge}>${t.feedback.changed}</${Badge}>`}</div>
-      ${one.description && html`<${Prose}>${one.description}</${Prose}>`}
-      <${Figures} of=${one} />
-      <${References} of=${one} />
-      <div class="actions">
-        ${mayCheckIn(one) &&
-          html`<${Button} aria-label=${`${t.progress.checkIn}: ${one.title}`}
-            onClick=${() => setDialog({ name: "check-in", objective: one })}>${t.progress.checkIn}</${Button}>`}
-        ${can("objectives:write") &&
-          actionsOf(one).map((name) =>
-            html`<${Button} key=${name} kind=${name === "reject" ? "danger"
-              : undefined}
-          aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, objective: one })}>
-          ${t.verbs[name]}</${Button}>`)}
-        ${one.last_check_in_at &&
-          html`<${Button} kind="quiet" aria-label=${`${t.progress.checkIns}: ${one.title}`}
-            onClick=${() => setDialog({ name: "check-ins", objective: one })}>${t.progress.checkIns}</${Button}>`}
-        <${Button} kind="quiet" aria-label=${`${t.feedback.history}: ${one.title}`}
-          onClick=${() => setDialog({ name: "history", objective: one })}>
-          ${t.feedback.history}</${Button}></div></li>`)}</ul>`}</${Shown}>
+    ${(/** @type {Objective[]} */ shown) => html`<${Table} caption=${t.feedback.objectives} columns=${[...bulk.column, ...columns]} rows=${shown} isFlow />`}</${Shown}>
     <${BulkBar} of=${bulk} actions=${approve} />
-    ${dialog?.name === "history" &&
-      html`<${History} path=${`${base}/${dialog.objective.id}`} title=${dialog.objective.title}
-        onClose=${close} />`}
-    ${dialog?.name === "check-ins" &&
-      html`<${CheckIns} path=${`${base}/${dialog.objective.id}`} objective=${dialog.objective} onClose=${close} />`}
-    ${dialog?.name === "check-in" &&
-      html`<${CheckInForm} path=${`${base}/${dialog.objective.id}`} objective=${dialog.objective} onClose=${close}
-        onDone=${list.reload} />`}
-    ${dialog && !["history", "check-ins", "check-in"].includes(dialog.name) &&
-      html`<${Act} name=${dialog.name} path=${`${base}/${dialog.objective.id}`} title=${dialog.objective.title}
-        onClose=${close} onDone=${list.reload} />`}`;
+    ${dialog && html`<${Act} name=${dialog.name} path=${`${base}/${dialog.objective.id}`} of=${dialog.objective} onClose=${() => setDialog(null)} onDone=${list.reload} />`}`;
 }
 
 /**
@@ -144,11 +132,13 @@ export function References({ of }) {
     html`<${Badge} key=${key}><span dir="auto">${key}: ${value}</span></${Badge}>`)}</div>`;
 }
 
-/**
- * An action with its reason.
- * @param {{ name: string, path: string, title: string, onClose: () => void, onDone: () => void }} p
- */
-export function Act({ name, path, title, onClose, onDone }) {
+/** @typedef {{ name: string, path: string, of: any, onClose: () => void, onDone: () => void }} ActProps */
+
+/** An action on an objective or a summary. @param {ActProps} p */
+export const Act = ({ of, ...rest }) => rest.name === "check_in" ? html`<${CheckInForm} objective=${of} ...${rest} />` : html`<${Review} of=${of} ...${rest} />`;
+
+/** An action with its reason. @param {ActProps} p */
+function Review({ name, path, of: { title }, onClose, onDone }) {
   const [text, setText] = useState("");
   const reason = REASONS[name];
   const { run, isBusy, error } = useAction(async () => {
@@ -171,16 +161,10 @@ export function Act({ name, path, title, onClose, onDone }) {
     ${error && html`<${Problem} error=${error} />`}</${Dialog}>`;
 }
 
-/** @param {{ path: string, title: string, onClose: () => void }} p */
-function History({ path, title, onClose }) {
-  return html`<${Dialog} title=${t.feedback.history} onClose=${onClose}>
-    <p dir="auto"><strong>${title}</strong></p><${HistorySteps} of=${useHistory(path)} /></${Dialog}>`;
-}
-
 export function Summaries() {
   const { query } = useRoute();
   const list = useList("/summaries", { "filter[status]": query.state, "filter[employee_id]": query.person });
-  const [dialog, setDialog] = useState(/** @type {{ name: string, id: string, title: string } | null} */ (null));
+  const [dialog, setDialog] = useState(/** @type {{ name: string, of: any } | null} */ (null));
   const filters =
     [{ name: "state", label: t.state, first: t.feedback.notArchived,
       options: options(["draft", "pending_review", "approved", "shared", "archived", "all"]) },
@@ -192,30 +176,19 @@ export function Summaries() {
       ${(/** @type {import("../types").Summary[]} */ rows) => html`
     <ul class="list">
       ${rows.map((one) =>
-        html`<li key=${one.id} class="entry">
+        html`<li key=${one.id} class="entry short">
           <div class="entry-head"><${Status} word=${one.status} />
             <strong><a href=${href(`/feedback/summaries/${one.id}`)} dir="auto">${one.title}</a></strong>
         <span class="muted time"><${Time} at=${one.updated_at} /></span></div>
       <div class="entry-head muted"><${Person} id=${one.employee_id} />
-        <span>${t.feedback.by} <${Person} id=${one.author_id} /></span>
-        ${one.edited_by && one.edited_by !== one.author_id &&
-          html`<span>${t.feedback.editedBy} <${Person} id=${one.edited_by} /></span>`}
+        ${one.author_id && html`<span>${t.feedback.by} <${Person} id=${one.author_id} /></span>`}
         <span>
           ${t.feedback.cites(one.included_observation_ids.length, one.included_objective_ids.length)}</span></div>
       <${Prose}>${one.body}</${Prose}>
-      <${References} of=${one} />
-      ${one.employee_feedback?.comment &&
-        html`<div><span class="muted">${t.feedback.answer}</span>
-          <${Prose}>${one.employee_feedback.comment}</${Prose}></div>`}
-      ${can("summaries:write") &&
-        html`<div class="actions">
-          ${summaryActionsOf(one).map((name) =>
-            html`<${Button} key=${name}
-        aria-label=${`${t.verbs[name]}: ${one.title}`}
-        onClick=${() => setDialog({ name, id: one.id, title: one.title })}>
-        ${t.verbs[name]}</${Button}>`)}</div>`}</li>`)}</ul>`}</${Shown}>
+      ${can("summaries:write") && summaryActionsOf(one).slice(0, 1).filter((name) => name !== "archive").map((name) => html`<div class="actions">
+        <${Button} key=${name} aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, of: one })}>${t.verbs[name]}</${Button}></div>`)}</li>`)}</ul>`}</${Shown}>
     ${dialog &&
-      html`<${Act} name=${dialog.name} path=${`/summaries/${dialog.id}`} title=${dialog.title}
+      html`<${Act} name=${dialog.name} path=${`/summaries/${dialog.of.id}`} of=${dialog.of}
         onClose=${() => setDialog(null)} onDone=${list.reload} />`}`;
 }
 

@@ -77,7 +77,7 @@ function Overview({ me }) {
         actions=${html`<a href=${href("/feedback", { person: me })}>${t.feedback.all}</a>`}>
         <${Shown} of=${{ ...observations, hasMore: false }} rows=${3} empty=${html`<${Empty} title=${t.work.mine.noFeedback} text=${t.work.mine.noFeedbackText}>
           <${Write} name="assignments" text=${t.work.mine.ask} /></${Empty}>`}>${(/** @type {Observation[]} */ rows) => html`<ul class="goals">${rows.map((one) => html`
-          <li key=${one.id}><div class="entry-head"><${Status} word=${one.type} />${one.author ? html`<a class="person" href=${href(`/people/${one.author_id}`)} dir="auto">${fullName(one.author)}</a>` : !mayName && html`<${Person} id=${one.author_id} none="" />`}
+          <li key=${one.id}><div class="entry-head"><${Status} word=${one.type} />${one.author ? html`<span class="muted">${t.feedback.by}</span> <a class="person" href=${href(`/people/${one.author_id}`)} dir="auto">${fullName(one.author)}</a>` : !mayName && html`<${Person} id=${one.author_id} none="" />`}
             <span class="muted time">${date(one.observation_date)}</span></div>
             <${Prose}>${short(one.observation, 280)}</${Prose}>
             <div class="entry-head"><a href=${href(`/feedback/${one.id}`)} aria-label=${`${t.feedback.context}: ${short(one.observation, 60)}`}>${t.feedback.context}</a></div></li>`)}</ul>`}</${Shown}></${Card}>`}

@@ -12,9 +12,9 @@ import { toast } from "../lib/toast.js";
 import { Badge, Button, Card, Facts, Id, Page, Prose, Shown, Status, Time } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
-import { Act, actionsOf, References, stateOf } from "./feedback_lists.js";
+import { Act, actionsOf, References, stateOf, Verbs } from "./feedback_lists.js";
 import { HistorySteps, SentBack, useHistory } from "./history.js";
-import { CheckInForm, CheckInSteps, Figures, mayCheckIn } from "./objectives_progress.js";
+import { CheckInSteps, Figures } from "./objectives_progress.js";
 
 /** @typedef {import("../types").Objective} Objective */
 
@@ -32,13 +32,9 @@ export function OneObjective({ kind, id }) {
   const close = () => setDialog("");
   const one = /** @type {Objective | null} */ (read.data);
   const history = useHistory(one && path);
-  const actions = one && html`
-    ${mayCheckIn(one) && html`<${Button} kind="primary" onClick=${() => setDialog("check-in")}>${t.progress.checkIn}</${Button}>`}
-    ${can("objectives:write") && html`${actionsOf(one).map((name) => html`<${Button} key=${name}
-      kind=${name === "approve" ? "primary" : name === "reject" ? "danger" : undefined}
-      onClick=${() => setDialog(name)}>${t.verbs[name]}</${Button}>`)}
-      ${!["completed", "missed", "archived"].includes(one.status) &&
-        html`<${Button} onClick=${() => setDialog("edit")}>${t.edit}</${Button}>`}`}`;
+  const actions = one && html`<${Verbs} names=${actionsOf(one)} onClick=${setDialog}>
+    ${can("objectives:write") && !["completed", "missed", "archived"].includes(one.status) &&
+      html`<${Button} onClick=${() => setDialog("edit")}>${t.edit}</${Button}>`}</${Verbs}>`;
   const owner = one?.owner ? html`<a class="person" href=${href(`/people/${one.owner_id}`)} dir="auto">${fullName(one.owner)}</a>`
     : one && html`<${Person} id=${one.owner_id} />`;
   return html`<${Page} title=${one?.title ?? t.work.objective} back=${{ href: href("/feedback", { view: "objectives" }), text: t.feedback.objectives }}
@@ -59,9 +55,8 @@ export function OneObjective({ kind, id }) {
           [t.created, html`<${Time} at=${data.created_at} />`], [t.id, html`<${Id} value=${data.id} />`]]} /></${Card}>
         <${Card} title=${t.feedback.history}><${HistorySteps} of=${history} /></${Card}>
       </div></div>`}</${Shown}>
-    ${one && dialog === "check-in" && html`<${CheckInForm} path=${path} objective=${one} onClose=${close} onDone=${read.reload} />`}
     ${one && dialog === "edit" && html`<${Edit} path=${path} onClose=${close} onSaved=${read.reload} />`}
-    ${one && dialog && !["check-in", "edit"].includes(dialog) && html`<${Act} name=${dialog} path=${path} title=${one.title}
+    ${one && dialog && dialog !== "edit" && html`<${Act} name=${dialog} path=${path} of=${one}
       onClose=${close} onDone=${read.reload} />`}
   </${Page}>`;
 }

@@ -4,7 +4,7 @@ import { request } from "../lib/api.js";
 import { Line, Progress } from "../lib/charts.js";
 import { useAction, useList } from "../lib/data.js";
 import { Dialog } from "../lib/dialog.js";
-import { date } from "../lib/format.js";
+import { date, percent } from "../lib/format.js";
 import { Person } from "../lib/people.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
@@ -29,26 +29,22 @@ export const isOverdue = (one) => one.status === "in_progress" && (one.last_chec
 
 /** A value with the unit of its key result, which may be removed. @param {any} result @param {number} value */
 const measured = (result, value) => result?.metric === "boolean" ? (value === 1 ? t.progress.yes : t.progress.no)
-  : `${value}${result?.metric === "percent" ? " %" : result?.unit ? ` ${result.unit}` : ""}`;
+  : result?.metric === "percent" ? percent(value, 100) : `${value}${result?.unit ? ` ${result.unit}` : ""}`;
 
 /** Confidence of the last check-in. @param {{ of: Objective }} p */
 export const Confidence = ({ of }) => of.confidence && html`<${Badge} tone=${TONES[of.confidence]}>
   ${t.words[of.confidence] ?? of.confidence}</${Badge}>`;
 
-/** The figures of an objective in a list. @param {{ of: Objective }} p */
+/** The figures of an objective. @param {{ of: Objective }} p */
 export function Figures({ of }) {
   return html`${of.progress !== null &&
-      html`<${Progress} label=${t.progress.progress} percent=${of.progress} text=${`${of.progress} %`} />`}
-    ${of.key_results.map((one) => html`<${Progress} key=${one.id} label=${one.title} percent=${one.progress}
+      html`<${Progress} label=${t.progress.progress} of=${of.progress} text=${percent(of.progress, 100)} />`}
+    ${of.key_results.map((one) => html`<${Progress} key=${one.id} label=${one.title} of=${one.progress}
       text=${t.progress.way(measured(one, one.start), measured(one, one.current), measured(one, one.target))} />`)}
     ${(of.confidence ?? of.last_check_in_at) && html`<div class="entry-head muted">
       <${Confidence} of=${of} />
       <span>${t.progress.last} <${Time} at=${of.last_check_in_at} none=${t.never} /></span></div>`}`;
 }
-
-/** The check-ins of an objective in a dialog. @param {{ path: string, objective: Objective, onClose: () => void }} p */
-export const CheckIns = ({ path, objective, onClose }) => html`<${Dialog} title=${t.progress.checkIns} onClose=${onClose}>
-    <p dir="auto"><strong>${objective.title}</strong></p><${CheckInSteps} path=${path} objective=${objective} /></${Dialog}>`;
 
 /** The check-ins of an objective, newest first. @param {{ path: string, objective: Objective }} p */
 export function CheckInSteps({ path, objective }) {
@@ -64,7 +60,7 @@ export function CheckInSteps({ path, objective }) {
           .map((one) => ({ at: day(one.created_at), value: one.progress ?? 0, name: date(one.created_at) }))
           .reverse()} />
       <ol class="steps">${rows.map((one) => html`<li key=${one.id}><div class="step-head">
-        <strong>${one.progress === null ? "–" : `${one.progress} %`}</strong>
+        <strong>${one.progress === null ? "–" : percent(one.progress, 100)}</strong>
         ${one.confidence && html`<${Badge} tone=${TONES[one.confidence]}>
           ${t.words[one.confidence] ?? one.confidence}</${Badge}>`}
         ${one.author_id && html`<${Person} id=${one.author_id} />`}

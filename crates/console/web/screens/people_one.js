@@ -5,7 +5,7 @@ import { Changes } from "../lib/changes.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
 import { Form } from "../lib/form.js";
-import { date, fullName, plain, short, verbName } from "../lib/format.js";
+import { date, fullName, percent, plain, short, verbName } from "../lib/format.js";
 import { Initials, Person, PersonField, remember } from "../lib/people.js";
 import { href } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
@@ -111,7 +111,7 @@ function About({ person }) {
       (/** @type {Objective} */ row) => html`<li key=${row.id}>
         <${Status} word=${row.status === "proposed" && row.submitted_at ? "in_review" : row.status} />
         <span class="grow"><a href=${href(`/feedback/objectives/${row.id}`)} dir="auto">${row.title}</a></span>
-        <span class="muted">${row.progress === null ? "" : `${row.progress} %`}</span></li>`)}
+        <span class="muted">${row.progress === null ? "" : percent(row.progress, 100)}</span></li>`)}
     ${reports.length > 0 && html`<${Card} title=${t.people.reports}
       actions=${reports.length > SHOWN_REPORTS && html`<a href=${href("/people", { manager: id })}>${t.feedback.all}</a>`}>
       <ul class="attention">${reports.slice(0, SHOWN_REPORTS).map((row) => html`

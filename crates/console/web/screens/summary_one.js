@@ -4,7 +4,7 @@ import { objectiveHref } from "../lib/addresses.js";
 import { request } from "../lib/api.js";
 import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm } from "../lib/dialog.js";
-import { date, fullName, short } from "../lib/format.js";
+import { date, fullName, percent, short } from "../lib/format.js";
 import { Person } from "../lib/people.js";
 import { href } from "../lib/router.js";
 import { can, isAdmin } from "../lib/session.js";
@@ -13,7 +13,7 @@ import { toast } from "../lib/toast.js";
 import { Button, Card, Closed, Field, Page, Problem, Prose, Shown, Status, Time, fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
-import { Act, summaryActionsOf } from "./feedback_lists.js";
+import { Act, summaryActionsOf, Verbs } from "./feedback_lists.js";
 import { Actor, SentBack, useHistory } from "./history.js";
 import { Answer } from "./summary_answer.js";
 import { self } from "./write.js";
@@ -41,10 +41,8 @@ export function OneSummary({ id }) {
     setDraft({ was, etag, form: /** @type {Draft} */ (Object.fromEntries(MEMBERS.map((name) => [name, was[name]]))) });
   });
   const actions = one && !draft && html`
-    ${can("summaries:write") && html`
-      ${one.status === "draft" && html`<${Button} kind="primary" busy=${begin.isBusy} onClick=${begin.run}>${t.edit}</${Button}>`}
-      ${summaryActionsOf(one).map((name) => html`<${Button} key=${name} kind=${name === "approve" && one.status !== "draft" ? "primary" : undefined}
-        onClick=${() => setDialog(name)}>${t.verbs[name]}</${Button}>`)}`}`;
+    ${can("summaries:write") && html`<${Verbs} names=${summaryActionsOf(one)} onClick=${setDialog}>
+      ${one.status === "draft" && html`<${Button} busy=${begin.isBusy} onClick=${begin.run}>${t.edit}</${Button}>`}</${Verbs}>`}`;
   const lead = one && html`<span>${one.employee ? html`<a class="person" href=${href(`/people/${one.employee_id}`)} dir="auto">${fullName(one.employee)}</a>`
     : html`<${Person} id=${one.employee_id} />`} · ${t.feedback.by} <${Person} id=${one.author_id} /></span>`;
   return html`<${Page} title=${one?.title ?? t.work.summary} lead=${lead} actions=${actions}
@@ -60,7 +58,7 @@ export function OneSummary({ id }) {
         <${Prose}>${data.body || t.work.noBody}</${Prose}><${Answer} of=${data} onDone=${read.reload} /></article>
         <${Cited} of=${data} /></div>`}</${Shown}>
     ${one && !draft && !isOnlyShared && html`<${Versions} of=${history} />`}
-    ${one && dialog && html`<${Act} name=${dialog} path=${path} title=${one.title} onClose=${() => setDialog("")} onDone=${read.reload} />`}
+    ${one && dialog && html`<${Act} name=${dialog} path=${path} of=${one} onClose=${() => setDialog("")} onDone=${read.reload} />`}
   </${Page}>`;
 }
 
@@ -72,14 +70,13 @@ const ObservationLine = ({ row }) => html`<${Status} word=${row.type} /><${Close
 /** @param {{ row: any }} p */
 const ObjectiveLine = ({ row }) => html`<${Status} word=${row.status} />
   <span class="grow"><a href=${objectiveHref(row)} dir="auto">${row.title}</a></span>
-  <span class="muted">${row.progress === null ? "" : `${row.progress} %`}</span>`;
+  <span class="muted">${row.progress === null ? "" : percent(row.progress, 100)}</span>`;
 
 /** The objectives and observations that the summary cites. @param {{ of: Summary }} p */
 function Cited({ of }) {
   const observations = of.included_observations ?? [];
   const objectives = of.included_objectives ?? [];
-  return html`<${Card} title=${t.work.cited}>
-    ${observations.length + objectives.length === 0 && html`<p class="muted">${t.work.citesNothing}</p>`}
+  return observations.length + objectives.length > 0 && html`<${Card} title=${t.work.cited}>
     <ul class="attention">${observations.map((row) => html`<li key=${row.id}><${ObservationLine} row=${row} /></li>`)}
       ${objectives.map((row) => html`<li key=${row.id}><${ObjectiveLine} row=${row} /></li>`)}</ul></${Card}>`;
 }

@@ -2,14 +2,14 @@
 
 import { objectiveHref } from "../lib/addresses.js";
 import { useGet, useList } from "../lib/data.js";
-import { date, fullName } from "../lib/format.js";
+import { date, fullName, percent } from "../lib/format.js";
 import { href } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { Badge, Button, Card, Empty, Page, Problem, Shown, Status } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Act } from "./feedback_lists.js";
-import { CheckInForm, Confidence, isOverdue, mayCheckIn } from "./objectives_progress.js";
+import { Confidence, isOverdue, mayCheckIn } from "./objectives_progress.js";
 import { self, Write } from "./write.js";
 
 /** @typedef {import("../types").Employee} Employee */
@@ -54,10 +54,9 @@ export default function Team() {
     <${Shown} of=${reports} empty=${html`<${Empty} title=${t.work.team.none} text=${t.work.team.noneText} />`}>
       ${(/** @type {Employee[]} */ rows) => html`<div class="list">${rows.map((one) => html`<${Report} key=${one.id} person=${one}
         goals=${can("objectives:read") && open.filter((goal) => goal.owner_id === one.id)} last=${can("observations:read") && observations.data ? last.get(one.id) ?? null : undefined}
-        onCheckIn=${(/** @type {Objective} */ goal) => setDialog({ name: "check-in", path: `/employee-objectives/${goal.id}`, of: goal })} />`)}</div>`}</${Shown}>
+        onCheckIn=${(/** @type {Objective} */ goal) => setDialog({ name: "check_in", path: `/employee-objectives/${goal.id}`, of: goal })} />`)}</div>`}</${Shown}>
     ${objectives.data?.has_more && html`<p class="muted">${t.work.team.more}</p>`}
-    ${dialog && (dialog.name === "check-in" ? html`<${CheckInForm} path=${dialog.path} objective=${dialog.of} onClose=${close} onDone=${() => {}} />`
-      : html`<${Act} name=${dialog.name} path=${dialog.path} title=${dialog.of.title} onClose=${close} onDone=${() => {}} />`)}
+    ${dialog && html`<${Act} ...${dialog} onClose=${close} onDone=${() => {}} />`}
   </${Page}>`;
 }
 
@@ -72,7 +71,7 @@ function Report({ person, goals, last, onCheckIn }) {
     ${goals && (goals.length === 0 ? html`<p class="muted">${t.work.team.noOpen}</p>` : html`<ul class="attention">${goals.map((goal) => html`<li key=${goal.id}>
       <${Status} word=${goal.status === "proposed" && goal.submitted_at ? "in_review" : goal.status} />
       <span class="grow"><a href=${objectiveHref(goal)} dir="auto">${goal.title}</a></span>
-      ${goal.progress !== null && html`<span>${`${goal.progress} %`}</span>`}<${Confidence} of=${goal} />
+      ${goal.progress !== null && html`<span>${percent(goal.progress, 100)}</span>`}<${Confidence} of=${goal} />
       ${isOverdue(goal) && html`<${Badge} tone="warn">${t.work.team.overdue}</${Badge}>`}
       ${mayCheckIn(goal) && html`<${Button} aria-label=${`${t.progress.checkIn}: ${goal.title}`} onClick=${() => onCheckIn(goal)}>${t.progress.checkIn}</${Button}>`}</li>`)}</ul>`)}
   </section>`;
