@@ -81,8 +81,12 @@ export async function files(page, { check }) {
   const refused = await readFile(await download.path(), "utf8");
   check(refused.startsWith("\ufeffemail;first_name;last_name;problem\nbroken;A;B;"), `the refused rows are ${refused}`);
   await page.getByRole("button", { name: "Another file" }).click();
-  await choose("people.csv", latin("Work Email,First Name\nada@example.com,Ada\n"));
-  await page.getByText("Correct what the list names, then try again.").waitFor();
+  await choose("people.csv", latin("Work Email,First Name,Nachname\nada.guess@example.com,Ada,Guess\n"));
+  await page.getByRole("button", { name: "Apply: create 1", exact: true }).waitFor();
+  for (const [name, field] of [["Work Email", "email"], ["First Name", ""], ["Nachname", "last_name"]])
+    check((await page.getByLabel(`Read as: ${name}`, { exact: true }).inputValue()) === field, `${name} is not preselected`);
+  await page.getByRole("row").filter({ hasText: "Work Email" }).getByText("Guessed from the name").waitFor();
+  check((await page.getByLabel("Read as: First Name").locator("option:checked").innerText()) === "First name (first_name)", "a column does not name its field");
 }
 
 /** Names the columns of a file, mends a refused row on the screen, and finds the columns named for the next file. */
@@ -94,11 +98,11 @@ export async function columns(_, { open, check, folder }) {
   const choose = (rows) => page.locator("input[type=file]").setInputFiles({ name: "people.csv", mimeType: "text/csv",
     buffer: Buffer.from(["Login;First Name;Last Name;Boss;Shoe size;Notes", ...rows, ""].join("\n")) });
   await choose(["ada.map@example.com;Ada;Moreau;mara.lindqvist@example.com;38;secret", 'bo.map;Bo;"Li, junior";mara.lindqvist@example.com;41;']);
-  await page.getByText("Correct what the list names, then try again.").waitFor();
+  await page.getByRole("alert").getByText("No column is read as E-mail. Choose it in the list of columns.").waitFor();
   check((await page.getByRole("button", { name: /^Apply/ }).count()) === 0, "a refused file can be applied");
   const read = (name) => page.getByLabel(`Read as: ${name}`, { exact: true });
   await read("Login").selectOption("email");
-  await read("Boss").selectOption("manager_email");
+  check((await read("Boss").inputValue()) === "manager_email", "the boss is not guessed");
   await read("Notes").selectOption({ label: "Leave out" });
   await read("Shoe size").selectOption({ label: "Custom field …" });
   check((await page.getByLabel("Key of the custom field: Shoe size").inputValue()) === "shoe_size", "no key is proposed");

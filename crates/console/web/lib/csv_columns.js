@@ -23,6 +23,27 @@ export const normalized = (name) => name.trim().toLowerCase().replace(/[\s_-]+/g
 /** A key of a custom field for a column with this name. @param {string} name */
 export const keyFor = (name) => normalized(name).replace(/[^a-z0-9_]/g, "").slice(0, 40) || "field";
 
+/** Words of headers that most likely mean a field, in English and German, the closer ones first. @type {[RegExp, string][]} */
+const LIKELY = [
+  [/manager|supervisor|boss|reports?_to|vorgesetzt|führungskraft/, "manager_email"], [/mail/, "email"],
+  [/^(first|given|fore)_?name|^vorname/, "first_name"], [/^(last|family|sur)_?name|^(nach|familien)name/, "last_name"],
+  [/department|abteilung/, "department_name"], [/title|position|stelle/, "job_title"],
+  [/external_id|(employee|personnel|staff)_?(id|no|number)|personalnummer/, "external_id"], [/^(role|rolle)$/, "role"],
+];
+
+/** `true` if the API reads a column with this name. @param {string} name */
+export const isKnown = (name) => FIELDS.includes(normalized(name)) || normalized(name).startsWith(CUSTOM);
+
+/** The likely field of each column whose name the API does not know, each field once. @param {string[]} header */
+export function guess(header) {
+  const taken = new Set(header.map(normalized));
+  return header.map((name) => {
+    const field = isKnown(name) ? undefined : LIKELY.find(([words, one]) => words.test(normalized(name)) && !taken.has(one))?.[1];
+    if (field) taken.add(field);
+    return field ?? AS_NAMED;
+  });
+}
+
 /** Header that is sent for a column that is left out. @param {number} place */
 const unread = (place) => `column ${place + 1}`;
 

@@ -4,7 +4,7 @@
 import { t } from "../texts.js";
 import { request } from "./api.js";
 import { cells, records, withCells, withHeader } from "./csv.js";
-import { AS_NAMED, keep, leftOut, recall, sentHeader } from "./csv_columns.js";
+import { AS_NAMED, guess, keep, leftOut, recall, sentHeader } from "./csv_columns.js";
 import { cellsBeyondAscii, decode, separatorOf, withCommas, withoutSeparatorLine } from "./csv_file.js";
 import { renumbered, withCauses } from "./csv_rows.js";
 import { asApiError } from "./data.js";
@@ -82,7 +82,7 @@ export async function choose(given) {
   const file = { name: given.name, source, text, separator, header, rows: Math.max(0, all.length - 1),
     foreign: isAgreed ? [] : cellsBeyondAscii(source, separator) };
   const known = await recall(header);
-  const fields = known ?? header.map(() => AS_NAMED);
+  const fields = known ?? guess(header);
   current.set({ ...NONE, file, fields, isRecalled: known !== null, isAgreed, isClearing: current.value.isClearing });
   if (isAgreed) await check();
 }

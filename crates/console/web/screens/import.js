@@ -31,7 +31,7 @@ export default function Import() {
     ${!file && html`<${Drop} onFile=${choose} />`}
     ${file && html`<${About} now=${now} file=${file} />`}
     ${file && !isAgreed && html`<${Encoding} file=${file} />`}
-    ${error && html`<${Problem} error=${error} />`}
+    ${error && (file && lacksEmail(error) ? html`<div class="problem" role="alert"><strong>${t.csv.noEmail}</strong></div>` : html`<${Problem} error=${error} />`)}
     ${busy === "check" && html`<p role="status">${t.csv.checking}</p>`}
     ${busy === "apply" && file &&
       html`<p role="status"><progress value=${done} max=${file.rows} aria-label=${t.csv.applying}></progress>
@@ -40,6 +40,9 @@ export default function Import() {
       html`<${Outcome} report=${shown} file=${file} now=${now} />`}
   </${Page}>`;
 }
+
+/** `true` if no column has the addresses. @param {import("../lib/api.js").ApiError} error */
+const lacksEmail = ({ details }) => details.some(({ field, code }) => field === "email" && code === "required");
 
 /** Asks before a file is read as Windows-1252. @param {{ file: Chosen }} p */
 const Encoding = ({ file }) => html`<${Card} title=${t.csv.encoding}>
@@ -81,7 +84,7 @@ function About({ now, file }) {
 }
 
 /** Checks the file with its changes. @param {{ isBusy: boolean }} p */
-const CheckAgain = ({ isBusy }) => html`<div class="actions"><${Button} kind="primary" busy=${isBusy} onClick=${checkAgain}>
+const CheckAgain = ({ isBusy }) => html`<div class="actions"><${Button} busy=${isBusy} onClick=${checkAgain}>
   ${t.csv.checkAgain}</${Button}><span class="muted">${t.csv.changedText}</span></div>`;
 
 /** @param {{ report: Report, file: Chosen, now: Current }} p */

@@ -1,16 +1,16 @@
 // The columns of a file, and the field that each of them is.
 
 import { cells, records } from "../lib/csv.js";
-import { AS_NAMED, CUSTOM, FIELDS, keyFor, LEFT_OUT, sentHeader } from "../lib/csv_columns.js";
+import { AS_NAMED, CUSTOM, FIELDS, guess, isKnown, keyFor, LEFT_OUT, normalized, sentHeader } from "../lib/csv_columns.js";
 import { chooseField } from "../lib/csv_import.js";
-import { short } from "../lib/format.js";
+import { fieldName, short } from "../lib/format.js";
 import { Badge, Table } from "../lib/ui.js";
 import { html, useMemo } from "../lib/view.js";
 import { t } from "../texts.js";
 
 /** @typedef {import("../types").CsvReport} Report */
 /** @typedef {import("../lib/csv_import.js").Chosen} Chosen */
-/** @typedef {{ place: number, name: string, example: string, field: string, notes: string[] }} Column */
+/** @typedef {{ place: number, name: string, example: string, field: string, isGuess: boolean, notes: string[] }} Column */
 
 /** Rows in which an example of each column is searched. */
 const EXAMPLE_ROWS = 20;
@@ -30,8 +30,9 @@ function examples(file) {
 export function Columns({ file, fields, report, isRecalled, isRefused, isFixed }) {
   const shown = useMemo(() => examples(file), [file]);
   const sent = sentHeader(file.header, fields);
+  const likely = guess(file.header);
   const rows = file.header.map((name, place) => ({ place, name: name || t.csv.unnamed(place + 1),
-    example: shown[place] ?? "", field: fields[place] ?? AS_NAMED,
+    example: shown[place] ?? "", field: fields[place] ?? AS_NAMED, isGuess: !isRecalled && likely[place] !== AS_NAMED && likely[place] === fields[place],
     notes: (report?.warnings ?? []).filter((one) => one.column === sent[place]).map((one) => one.message) }));
   const columns = [
     { name: "name", label: t.csv.inFile, isMain: true,
@@ -40,8 +41,9 @@ export function Columns({ file, fields, report, isRecalled, isRefused, isFixed }
       html`<span class="muted" dir="auto">${short(one.example, EXAMPLE_LETTERS) || "–"}</span>` },
     { name: "field", label: t.csv.readAs,
       cell: (/** @type {Column} */ one) => html`<${Choice} column=${one} isFixed=${isFixed} />` },
-    { name: "notes", label: t.csv.note, isWide: true, cell: (/** @type {Column} */ one) =>
-      html`${one.notes.map((note) => html`<div><${Badge} tone="warn">${note}</${Badge}></div>`)}` },
+    ...(rows.some((one) => one.isGuess || one.notes.length > 0) ? [{ name: "notes", label: t.csv.note, isWide: true, cell: (/** @type {Column} */ one) =>
+      html`${one.isGuess && html`<div><${Badge} tone="info">${t.csv.guessed}</${Badge}></div>`}
+        ${one.notes.map((note) => html`<div><${Badge} tone="warn">${note.replaceAll("`", "")}</${Badge}></div>`)}` }] : []),
   ];
   const isOpen = isRefused || rows.some((one) => one.field !== AS_NAMED || one.notes.length > 0);
   return html`<details class="columns" open=${isOpen}><summary>${t.csv.columnsOf(rows.length)}</summary>
@@ -50,15 +52,19 @@ export function Columns({ file, fields, report, isRecalled, isRefused, isFixed }
       keyOf=${(/** @type {Column} */ one) => String(one.place)} /></details>`;
 }
 
+/** The name of a field with its name in files. @param {string} field */
+const labelOf = (field) => `${fieldName(field)} (${field})`;
+
 /** @param {{ column: Column, isFixed: boolean }} p */
 function Choice({ column, isFixed }) {
   const { place, field, name } = column;
   const isCustom = field.startsWith(CUSTOM);
+  const own = normalized(name);
   const choose = (/** @type {string} */ value) => chooseField(place, value === CUSTOM ? CUSTOM + keyFor(name) : value);
   return html`<div class="choice"><select aria-label=${t.csv.readAsOf(name)} value=${isCustom ? CUSTOM : field}
       disabled=${isFixed} onChange=${(/** @type {any} */ event) => choose(event.target.value)}>
-      <option value=${AS_NAMED}>${t.csv.asNamed}</option>
-      ${FIELDS.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+      <option value=${AS_NAMED}>${!isKnown(name) ? t.csv.notRead : FIELDS.includes(own) ? labelOf(own) : own}</option>
+      ${FIELDS.filter((one) => one !== own).map((one) => html`<option key=${one} value=${one}>${labelOf(one)}</option>`)}
       <option value=${CUSTOM}>${t.csv.custom}</option>
       <option value=${LEFT_OUT}>${t.csv.leftOut}</option></select>
     ${isCustom && html`<input aria-label=${t.csv.keyOf(name)} value=${field.slice(CUSTOM.length)} disabled=${isFixed}
