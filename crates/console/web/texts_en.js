@@ -109,12 +109,12 @@ export const t = {
       "-period_end": "Latest end", period_end: "Earliest end", last_check_in_at: "Oldest check-in" } },
   palette: { title: "Search", hint: "A name, a word, a screen or an id", results: "Results", id: "Open the id",
     count: (/** @type {number} */ count) => (count === 0 ? "Nothing found." : count === 1 ? "1 result" : `${count} results`) },
-  charts: { hour: "Hour", numbers: "As a table", most: (/** @type {string} */ count) => `Highest bar: ${count} in an hour` },
+  charts: { hour: "Hour", numbers: "As a table", none: "Nothing in these 24 hours." },
   screens: { today: "Today", webhooks: "Webhooks", events: "Events", people: "People", import: "CSV import",
     feedback: "Feedback", me: "My page", team: "My team", organization: "Organization", keys: "API keys", audit: "Audit log",
     connectors: "Connectors", signIn: "Sign-in" },
   moreActions: "More", undo: "Undo", undone: "Undone", notUndone: "It could not be undone: it was changed meanwhile.", justNow: "just now", soon: "in a few seconds", chooseLanguage: "Language",
-  navigation: "Screens", moreScreens: "More", skip: "Skip to the content", signOut: "Sign out", theme: "Colours", display: "Display", density: "Density", densities: { comfortable: "Comfortable", compact: "Compact" },
+  navigation: "Screens", moreScreens: "More", controlKey: "Ctrl K", skip: "Skip to the content", signOut: "Sign out", theme: "Colours", display: "Display", density: "Density", densities: { comfortable: "Comfortable", compact: "Compact" },
   themes: { system: "System", light: "Light", dark: "Dark" },
   environments: { live: "Live", test: "Test" },
   quotas: { read: "Reads", write: "Writes", webhook_test: "Webhook tests", csv: "CSV imports",
@@ -124,7 +124,7 @@ export const t = {
   cancel: "Cancel", close: "Close", remove: "Remove", goOn: "Keep it open", discard: "Discard", closeNow: "Close it",
   draftKept: "What you typed before is still here.", typedLoses: "Discard what you typed?", secretLoses: "Close it? The secret is not shown again.", save: "Save", create: "Create", edit: "Edit", delete: "Delete",
   stored: "I have stored it", required: "Required", optional: "Optional",
-  any: "Any", all: "All", clear: "Clear", filters: "Filters", moreFilters: "More filters", fewerFilters: "Fewer filters", search: "Search", state: "State", time: "Time",
+  any: "Any", all: "All", clear: "Clear", filters: "Filters", filtersSet: (/** @type {number} */ count) => (count ? `Filters (${count})` : "Filters"), moreFilters: "More filters", fewerFilters: "Fewer filters", search: "Search", state: "State", time: "Time",
   name: "Name", id: "Id", field: "Field", actions: "Actions", from: "From", to: "To",
   description: "Description", created: "Created", never: "Never", none: "None", nothing: "Nothing here.",
   before: "before", after: "after", findPerson: "Name or e-mail", choosePerson: "Choose a person from the list, or empty the field.", searchFailed: "The search failed. Type again.",
@@ -147,8 +147,8 @@ export const t = {
     : `The service is busy. Waiting ${seconds} s, then trying again.`,
   entrance: {
     title: "Open the console",
-    text: "Sign in with the account of your organization. Candor never sees its password.", email: "Work address",
-    signIn: "Sign in", emailHint: "Leads to the provider of your organization. It is not kept.",
+    text: "Sign in with the account of your organization. Candor never sees its password.", email: "Work e-mail",
+    signIn: "Sign in", emailHint: "We look up your sign-in. We do not store it.",
     or: "Or with a key", key: "API key", keep: "Keep the key until this tab is closed",
     open: "Open", hint: "The console shows what the key may see and offers what it may do.", docs: "API reference",
     again: "Sign in again",
@@ -253,7 +253,7 @@ export const t = {
     wouldSendMore: (/** @type {string} */ count) => `At least ${count} events would be delivered.`,
     replayed: (/** @type {number} */ count) => `${count.toLocaleString("en")} deliveries are queued`,
     rateLimit: "Most requests per second", rateLimitHint: "1 to 1,000. Empty for no limit.",
-    filter: "Filter", filterPeople: "Only about these people", filterAddPerson: "Add a person", filterDropPerson: "Remove",
+    filter: "Filter", filterPeople: "Only about these people", filterAddPerson: "Add a person",
     filterDepartments: "Only about people of these departments",
     filterHint: "Ids with spaces between them. Empty for all.",
     filterType: "Only observations of the type", filterAny: "All events",
@@ -279,7 +279,7 @@ export const t = {
   },
   events: {
     lead: "Each change as it comes, newest first.", event: "Event", resource: "Resource", resourceId: "Resource id",
-    deliveries: "Show", live: "Live", stopped: "Not updated", paused: "Paused", pause: "Pause", resume: "Resume",
+    deliveries: "Show", live: "Following", stopped: "Not updated", paused: "Paused", pause: "Pause", resume: "Resume",
     none: "No events yet", cut: "More events came than this screen shows. These are the newest.",
     noneText: "New events appear here within two seconds. Clear the filter to see all types.",
     noDeliveries: "No subscription received this event.",
@@ -291,16 +291,15 @@ export const t = {
     notInSearch: "The filters by role, department and manager do not apply to a search.",
     noneText: "Change the filters, or import people from a CSV file.", noTree: "No reporting lines yet",
     noTreeText: "Give people a manager, or import them with the column manager_email.",
-    treeText: "Arrow keys move and open, Enter shows the person.", details: "Details", email: "E-mail",
+    treeText: "Arrow keys move and open, Enter shows the person.", treeNote: "People without a manager who lead nobody are only in the list.", details: "Details", email: "E-mail",
     source: "Source",
     manual: "Entered by hand", externalId: "External id", deactivatedAt: "Deactivated", history: "History",
-    reports: "Direct reports", changeManager: "Change manager", firstName: "First name", lastName: "Last name",
-    changeManagerText: (/** @type {string} */ name) =>
-      `Choose the new manager of ${name}. The team of ${name} moves along.`,
+    reports: "Direct reports", firstName: "First name", lastName: "Last name",
     saved: (/** @type {string} */ name) => `Saved: ${name}`,
     reportsStay: (/** @type {string} */ name, /** @type {number} */ count, /** @type {boolean} */ isMore) =>
       count === 1 ? `1 person reports to ${name} and keeps this manager until you change it.`
         : `${isMore ? "At least " : ""}${count} people report to ${name} and keep this manager until you change it.`,
+    reportsTo: "reports to",
     managerProblems:
       { reporting_cycle:
         "This person reports to the one you are changing: the line would become a circle. " +
@@ -454,14 +453,14 @@ export const t = {
       `Send it to the person. It opens once, until ${open}. Access ends at ${end}; revoke the key to end it now.`,
   },
   audit: { lead: "Who changed what, with the values before and after.", action: "Action",
-    target: "Changed resource", person: "Changed person", actor: "Changed by", by: "by", onlyTarget: "only this", none: "No entries",
+    target: "Changed resource", person: "Changed person", actor: "Changed by", by: "by", onlyTarget: "Only this resource", none: "No entries",
     noneText: "Change the filters to see other changes." },
   provider: {
     issues: "Open issues", noIssues: "No open issues.", requests: "Newest requests",
     noRequests: "The identity provider has sent no request.",
     at: "Time", request: "Request", duration: "Duration", lastRequest: "Last request",
     lastChange: "Last change of a person",
-    agent: "Client", people: "Managed people", mappings: "Mapped custom fields", brake: "Brake",
+    agent: "Client", people: "Managed people", mappings: "Mapped custom fields", brake: "Limit of deactivations",
     brakeText: (/** @type {number} */ percent, /** @type {number} */ least) =>
       percent === 100 ? "Off" : `Stops at ${percent} % of the people within an hour, but not below ${least} people`,
     paused: "Changes are paused",
@@ -475,7 +474,7 @@ export const t = {
     csv: "Uploads of CSV files", scim: "Identity provider (SCIM)",
     lead: "HR systems that manage people, and their last upload.", create: "New connector", none: "No connectors",
     noneText: "A connector marks people as managed by an HR system, which uploads them as CSV.",
-    release: "Release people",
+    release: "Manage the people here",
     releaseText: (/** @type {string} */ source) =>
       `All people of ${source} keep their values and can be changed here again.`,
     released: (/** @type {number} */ count) => `${count} people released`, last: "Last upload", result: "Result",

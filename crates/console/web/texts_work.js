@@ -10,7 +10,7 @@ export const work = {
     conversations: "The conversation has started", assignments: "The reviewers are asked", people: "The person is added" },
   /** @type {Record<string, (name: string) => string>} */
   done: { deactivate: (name) => `${name} is deactivated`, reactivate: (name) => `${name} is active again`, rehire: (name) => `${name} is rehired` },
-  steps: "Next steps", about: "About", day: "Day", title: "Title", from: "From", to: "To", then: "Afterwards",
+  about: "About", day: "Day", title: "Title", from: "From", to: "To", then: "Afterwards",
   asDraft: "Keep it as a proposal", andSubmit: "Submit it for review", body: "Text", objective: "Objective", summary: "Summary",
   scopes: { employee: "Of the person", manager: "Of the team of the person", org: "Of the organization" },
   supports: "Supports", results: "Key results", addResult: "Add a key result",

@@ -79,6 +79,17 @@ export async function whole(page, name, check) {
   check(split.length === 0, `${name}: split words: ${split.slice(0, 5).join(", ")}`);
 }
 
+/** A view has one primary action at most, which stands first in its head, and nothing that takes away stands there openly. */
+async function decided(page, name, check) {
+  const shown = await page.evaluate(() => {
+    const open = [...document.querySelectorAll("main .button")].filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("dialog"));
+    const head = open.filter((one) => one.closest(".page-head"));
+    return { primary: open.filter((one) => one.matches(".primary")).map((one) => one.textContent.trim()),
+      isFirst: head.findIndex((one) => one.matches(".primary")) <= 0, danger: head.filter((one) => one.matches(".danger")).map((one) => one.textContent.trim()) };
+  });
+  check(shown.primary.length <= 1 && shown.isFirst && shown.danger.length === 0, `${name}: primary ${shown.primary}, ${shown.isFirst ? "" : "not "}first, openly ${shown.danger}`);
+}
+
 /** Screens for people who do not know the API. */
 const PLAIN = ["person", "objective", "summary", "people", "observations", "observation", "objectives", "summaries", "audit", "today"];
 
@@ -138,6 +149,7 @@ export async function looks(scene) {
     check(paths.length <= MOST_REQUESTS, `${screen} costs ${paths.length} requests: ${paths.join(" ")}`);
     await settled(page).catch(() => check(false, `${screen}: still loading`));
     await hostile(page, screen, check);
+    await decided(page, screen, check);
     if (PLAIN.includes(screen)) await plain(page, screen, check);
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: width === 390 ? 844 : 900 });

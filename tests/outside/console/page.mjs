@@ -6,6 +6,12 @@ export const LIMIT_MS = 180_000;
 export const nav = (page, name) => page.getByRole("navigation", { name: "Screens" }).getByRole("link", { name, exact: true }).first().click();
 export const heading = (page, name) => page.getByRole("heading", { name, level: 1 }).waitFor();
 
+/** Chooses an action that is behind More. */
+export async function more(page, name) {
+  await page.locator("main").getByRole("button", { name: "More", exact: true }).click();
+  await page.getByRole("button", { name, exact: true }).click();
+}
+
 /** Waits until the page shows what it was asked for last, rather than the rows of before. */
 export const settled = (page) => page.waitForFunction(() => !document.querySelector(".skeleton, .stale, [aria-busy=true]"));
 

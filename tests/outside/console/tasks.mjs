@@ -12,7 +12,7 @@ import { addresses, provider } from "./tasks_sign_in.mjs";
 import { about, sent, trail, unknown, who } from "./tasks_sent.mjs";
 import { filters, older, reasons, unread } from "./tasks_waits.mjs";
 import { approve, ask, delegate, find, hire, leave, left, many, observe, organization, plan, print, provide, resend, summarize, talk } from "./tasks_write.mjs";
-import { LIMIT_MS, eventually, heading, nav } from "./page.mjs";
+import { LIMIT_MS, eventually, heading, more, nav } from "./page.mjs";
 
 /** Finds out why a webhook did not arrive, corrects the receiver, and sends it again. */
 async function webhook(page, { failing, check }) {
@@ -45,7 +45,7 @@ async function replay(page, { data }) {
   await dialog.getByText(/events would be delivered/).waitFor();
   await dialog.getByRole("button", { name: "Replay" }).click();
   await page.getByText(/deliveries are queued/).waitFor();
-  await page.getByRole("button", { name: "Rotate the secret" }).click();
+  await more(page, "Rotate the secret");
   await page.getByRole("dialog").getByRole("button", { name: "Rotate the secret" }).click();
   await page.getByRole("dialog").getByText("whsec_").waitFor();
   await page.getByRole("button", { name: "I have stored it" }).click();
@@ -60,8 +60,10 @@ async function manager(page, { data, check }) {
   await page.getByRole("searchbox", { name: "Search" }).fill("Ruth Abebe");
   await page.getByRole("table").getByRole("link", { name: "Ruth Abebe" }).click();
   await heading(page, "Ruth Abebe");
-  await page.getByRole("button", { name: "Change manager" }).click();
+  await page.getByText("reports to Ines Duarte").waitFor();
+  await page.getByRole("button", { name: "Edit" }).click();
   const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Remove: Ines Duarte" }).click();
   await dialog.getByRole("searchbox", { name: "Manager" }).fill("Jonas Okafor");
   await dialog.getByRole("button", { name: /Jonas Okafor/ }).click();
   await dialog.getByRole("button", { name: "Save" }).click();

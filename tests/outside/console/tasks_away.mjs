@@ -16,7 +16,7 @@ export async function away(page) {
   await page.getByRole("button", { name: "Try again" }).click();
   await heading(page, "Audit log");
   await nav(page, "Events");
-  await page.getByText("Live", { exact: true }).last().waitFor();
+  await page.getByText("Following", { exact: true }).waitFor();
   await page.route("**/v1/events?*", gone);
   const alert = page.getByRole("alert").getByText("No connection to the service");
   await alert.waitFor();

@@ -33,7 +33,7 @@ async function provide(context, origin, key, asked) {
 const makeKey = (employee_id) => api("POST", "/api-keys", { name: "Session of a person", scopes: SCOPES, employee_id });
 
 const signIn = async (page) => {
-  await page.getByLabel("Work address").fill("ines.duarte@example.com");
+  await page.getByLabel("Work e-mail").fill("ines.duarte@example.com");
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
 };
 
@@ -86,7 +86,7 @@ export async function refusals(_, { open, origin, check, folder }) {
   await fits(page, "a refused sign-in", check);
   await reachable(page, "a refused sign-in", check);
   await page.screenshot({ path: `${folder}/entrance-390.png` });
-  await page.getByLabel("Work address").fill("nobody@elsewhere.example");
+  await page.getByLabel("Work e-mail").fill("nobody@elsewhere.example");
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("alert").getByText("No sign-in for this address").waitFor();
   await page.context().close();

@@ -138,8 +138,11 @@ export async function filters(_, { open, origin, check }) {
     const field = page.getByRole("combobox", { name });
     await button(page, more).waitFor();
     check((await field.count()) === 0, "all filters are open");
+    const places = () => page.locator(".filters .field, .filters .button").evaluateAll((all) => all.slice(0, 3).concat(all.slice(-2)).map((one) => one.getBoundingClientRect()).map(({ x, y }) => `${x} ${y}`));
+    const before = await places();
     await button(page, more).click();
     await field.waitFor();
+    check((await places()).join() === before.join(), "the filters move when the rest opens");
     await accessible(page, `all filters, ${locale}`, check);
     await button(page, fewer).click();
     await gone(field);

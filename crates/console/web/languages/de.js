@@ -113,12 +113,12 @@ export const t = {
       "-period_end": "Spätestes Ende", period_end: "Frühestes Ende", last_check_in_at: "Ältester Check-in" } },
   palette: { title: "Suchen", hint: "Name, Wort, Ansicht oder Id", results: "Ergebnisse", id: "Id öffnen",
     count: (/** @type {number} */ count) => (count === 0 ? "Nichts gefunden." : number(count, "Ergebnis", "Ergebnisse")) },
-  charts: { hour: "Stunde", numbers: "Als Tabelle", most: (/** @type {string} */ count) => `Höchster Balken: ${count} in einer Stunde` },
+  charts: { hour: "Stunde", numbers: "Als Tabelle", none: "Nichts in diesen 24 Stunden." },
   screens: { today: "Heute", webhooks: "Webhooks", events: "Ereignisse", people: "Personen", import: "CSV-Import",
     feedback: "Feedback", me: "Meine Seite", team: "Mein Team", organization: "Organisation", keys: "API-Schlüssel", audit: "Änderungsprotokoll",
     connectors: "Konnektoren", signIn: "Anmeldung" },
   moreActions: "Mehr", undo: "Rückgängig", undone: "Rückgängig gemacht", notUndone: "Es ließ sich nicht rückgängig machen: Es wurde inzwischen geändert.", justNow: "gerade eben", soon: "in wenigen Sekunden", chooseLanguage: "Sprache",
-  navigation: "Ansichten", moreScreens: "Mehr", skip: "Zum Inhalt springen", signOut: "Abmelden", theme: "Farben", display: "Darstellung", density: "Dichte", densities: { comfortable: "Bequem", compact: "Kompakt" },
+  navigation: "Ansichten", moreScreens: "Mehr", controlKey: "Strg K", skip: "Zum Inhalt springen", signOut: "Abmelden", theme: "Farben", display: "Darstellung", density: "Dichte", densities: { comfortable: "Bequem", compact: "Kompakt" },
   themes: { system: "System", light: "Hell", dark: "Dunkel" },
   environments: { live: "Live", test: "Test" },
   quotas: { read: "Lesen", write: "Schreiben", webhook_test: "Webhook-Tests", csv: "CSV-Importe",
@@ -128,7 +128,7 @@ export const t = {
   cancel: "Abbrechen", close: "Schließen", remove: "Entfernen", goOn: "Offen lassen", discard: "Verwerfen", closeNow: "Ja, schließen",
   draftKept: "Was Sie vorher geschrieben haben, ist noch da.", typedLoses: "Verwerfen, was Sie geschrieben haben?", secretLoses: "Schließen? Das Geheimnis wird nicht noch einmal gezeigt.", save: "Speichern", create: "Anlegen", edit: "Bearbeiten", delete: "Löschen",
   stored: "Ich habe es gespeichert", required: "Pflichtfeld", optional: "Freiwillig",
-  any: "Beliebig", all: "Alle", clear: "Zurücksetzen", filters: "Filter", moreFilters: "Weitere Filter", fewerFilters: "Weniger Filter", search: "Suchen", state: "Zustand", time: "Zeit",
+  any: "Beliebig", all: "Alle", clear: "Zurücksetzen", filters: "Filter", filtersSet: (/** @type {number} */ count) => (count ? `Filter (${count})` : "Filter"), moreFilters: "Weitere Filter", fewerFilters: "Weniger Filter", search: "Suchen", state: "Zustand", time: "Zeit",
   name: "Name", id: "Id", field: "Feld", actions: "Aktionen", from: "Von", to: "Bis",
   description: "Beschreibung", created: "Angelegt", never: "Nie", none: "Keine", nothing: "Hier ist nichts.",
   before: "vorher", after: "nachher", findPerson: "Name oder E-Mail", choosePerson: "Wählen Sie eine Person aus der Liste, oder leeren Sie das Feld.", searchFailed: "Die Suche ist fehlgeschlagen. Schreiben Sie erneut.",
@@ -151,8 +151,8 @@ export const t = {
     : `Der Dienst ist ausgelastet. In ${seconds} s wird es erneut versucht.`,
   entrance: {
     title: "Konsole öffnen",
-    text: "Melden Sie sich mit dem Konto Ihrer Organisation an. Candor sieht das Passwort nie.", email: "Adresse bei der Arbeit",
-    signIn: "Anmelden", emailHint: "Führt zum Anbieter Ihrer Organisation. Sie wird nicht gespeichert.",
+    text: "Melden Sie sich mit dem Konto Ihrer Organisation an. Candor sieht das Passwort nie.", email: "E-Mail bei der Arbeit",
+    signIn: "Anmelden", emailHint: "Wir schlagen Ihre Anmeldung nach. Wir speichern sie nicht.",
     or: "Oder mit einem Schlüssel", key: "API-Schlüssel", keep: "Den Schlüssel behalten, bis dieser Tab geschlossen wird",
     open: "Öffnen", hint: "Die Konsole zeigt, was der Schlüssel sehen darf, und bietet an, was er darf.", docs: "API-Referenz",
     again: "Erneut anmelden",
@@ -210,7 +210,7 @@ export const t = {
     feedback_requested: "Um Feedback gebeten", summary_shared: "Zusammenfassung zu lesen", objective_in_review: "Ziel in Prüfung",
     summary_in_review: "Zusammenfassung in Prüfung", assignment_overdue: "Feedback-Anfrage überfällig", objective_quiet: "Seit 14 Tagen kein Check-in" },
   webhooks: {
-    lead: "Abonnements, die Ereignisse empfangen, und jeder Versuch, eines zuzustellen.", create: "Neues Abonnement",
+    lead: "Abonnements, die Ereignisse empfangen, und jeder Zustellversuch.", create: "Neues Abonnement",
     subscriptions: "Abonnements", deliveries: "Zustellungen", subscription: "Abonnement",
     delivery: "Zustellung", receiver: "Empfänger", rate: "Zugestellt, 24 h", rate24: "Zugestellt, 24 Stunden",
     p95: "95. Perzentil", nextAttempt: "Nächster Versuch", lastAttempt: "Letzter Versuch",
@@ -254,7 +254,7 @@ export const t = {
     wouldSendMore: (/** @type {string} */ count) => `Mindestens ${count} Ereignisse würden zugestellt.`,
     replayed: (/** @type {number} */ count) => `Zustellungen eingereiht: ${count.toLocaleString("de")}`,
     rateLimit: "Höchstens Anfragen je Sekunde", rateLimitHint: "1 bis 1.000. Leer: keine Grenze.",
-    filter: "Filter", filterPeople: "Nur über diese Personen", filterAddPerson: "Person hinzufügen", filterDropPerson: "Entfernen",
+    filter: "Filter", filterPeople: "Nur über diese Personen", filterAddPerson: "Person hinzufügen",
     filterDepartments: "Nur über Personen dieser Abteilungen",
     filterHint: "Ids mit Leerzeichen dazwischen. Leer: alle.",
     filterType: "Nur Beobachtungen vom Typ", filterAny: "Alle Ereignisse",
@@ -292,16 +292,15 @@ export const t = {
     notInSearch: "Die Filter nach Rolle, Abteilung und Führungskraft gelten nicht für eine Suche.",
     noneText: "Ändern Sie die Filter, oder importieren Sie Personen aus einer CSV-Datei.", noTree: "Noch keine Berichtslinien",
     noTreeText: "Geben Sie Personen eine Führungskraft, oder importieren Sie sie mit der Spalte manager_email.",
-    treeText: "Pfeiltasten bewegen und öffnen, Enter zeigt die Person.", details: "Angaben", email: "E-Mail",
+    treeText: "Pfeiltasten bewegen und öffnen, Enter zeigt die Person.", treeNote: "Personen ohne Führungskraft, die niemanden führen, stehen nur in der Liste.", details: "Angaben", email: "E-Mail",
     source: "Quelle",
     manual: "Von Hand eingetragen", externalId: "Externe Id", deactivatedAt: "Deaktiviert", history: "Verlauf",
-    reports: "Direkt unterstellte Personen", changeManager: "Führungskraft ändern", firstName: "Vorname", lastName: "Nachname",
-    changeManagerText: (/** @type {string} */ name) =>
-      `Wählen Sie die neue Führungskraft von ${name}. Das Team von ${name} zieht mit um.`,
+    reports: "Direkt unterstellte Personen", firstName: "Vorname", lastName: "Nachname",
     saved: (/** @type {string} */ name) => `Gespeichert: ${name}`,
     reportsStay: (/** @type {string} */ name, /** @type {number} */ count, /** @type {boolean} */ isMore) =>
       count === 1 ? `1 Person berichtet an ${name} und behält diese Führungskraft, bis Sie das ändern.`
         : `${isMore ? "Mindestens " : ""}${count} Personen berichten an ${name} und behalten diese Führungskraft, bis Sie das ändern.`,
+    reportsTo: "berichtet an",
     managerProblems:
       { reporting_cycle:
         "Diese Person berichtet an die, die Sie ändern: Die Linie würde zum Kreis. " +
@@ -455,14 +454,14 @@ export const t = {
       `Senden Sie ihn der Person. Er öffnet einmal, bis ${open}. Der Zugang endet um ${end}; widerrufen Sie den Schlüssel, um ihn jetzt zu beenden.`,
   },
   audit: { lead: "Wer was geändert hat, mit den Werten vorher und nachher.", action: "Aktion",
-    target: "Geänderte Ressource", person: "Geänderte Person", actor: "Geändert von", by: "von", onlyTarget: "nur diese", none: "Keine Einträge",
+    target: "Geänderte Ressource", person: "Geänderte Person", actor: "Geändert von", by: "von", onlyTarget: "Nur diese Ressource", none: "Keine Einträge",
     noneText: "Ändern Sie die Filter, um andere Änderungen zu sehen." },
   provider: {
     issues: "Offene Probleme", noIssues: "Keine offenen Probleme.", requests: "Neueste Anfragen",
     noRequests: "Der Anbieter hat noch keine Anfrage gesendet.",
     at: "Zeit", request: "Anfrage", duration: "Dauer", lastRequest: "Letzte Anfrage",
     lastChange: "Letzte Änderung einer Person",
-    agent: "Client", people: "Verwaltete Personen", mappings: "Zugeordnete eigene Felder", brake: "Bremse",
+    agent: "Client", people: "Verwaltete Personen", mappings: "Zugeordnete eigene Felder", brake: "Grenze der Deaktivierungen",
     brakeText: (/** @type {number} */ percent, /** @type {number} */ least) =>
       percent === 100 ? "Aus" : `Hält bei ${percent} % der Personen in einer Stunde an, aber nicht unter ${least} Personen`,
     paused: "Änderungen sind angehalten",
@@ -476,7 +475,7 @@ export const t = {
     csv: "CSV-Dateien", scim: "Anbieter (SCIM)",
     lead: "HR-Systeme, die Personen verwalten, und ihr letzter Abgleich.", create: "Neuer Konnektor", none: "Keine Konnektoren",
     noneText: "Ein Konnektor kennzeichnet Personen als verwaltet von einem HR-System, das sie als CSV hochlädt.",
-    release: "Personen lösen",
+    release: "Personen hier verwalten",
     releaseText: (/** @type {string} */ source) =>
       `Alle Personen von ${source} behalten ihre Werte und lassen sich hier wieder ändern.`,
     released: (/** @type {number} */ count) => `${number(count, "Person", "Personen")} gelöst`, last: "Letzte Datei", result: "Ergebnis",

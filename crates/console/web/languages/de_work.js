@@ -13,7 +13,7 @@ export const work = {
     conversations: "Das Gespräch hat begonnen", assignments: "Die Personen sind gefragt", people: "Die Person ist angelegt" },
   /** @type {Record<string, (name: string) => string>} */
   done: { deactivate: (name) => `${name} ist deaktiviert`, reactivate: (name) => `${name} ist wieder aktiv`, rehire: (name) => `${name} ist wieder eingestellt` },
-  steps: "Nächste Schritte", about: "Über", day: "Tag", title: "Titel", from: "Von", to: "Bis", then: "Danach",
+  about: "Über", day: "Tag", title: "Titel", from: "Von", to: "Bis", then: "Danach",
   asDraft: "Als Vorschlag behalten", andSubmit: "Zur Prüfung einreichen", body: "Text", objective: "Ziel", summary: "Zusammenfassung",
   scopes: { employee: "Der Person", manager: "Des Teams der Person", org: "Der Organisation" },
   supports: "Unterstützt", results: "Schlüsselergebnisse", addResult: "Schlüsselergebnis hinzufügen",

@@ -9,7 +9,7 @@
 import { t } from "../texts.js";
 import { useAction } from "./data.js";
 import { Dialog } from "./dialog.js";
-import { Person, PersonField } from "./people.js";
+import { Chosen, PersonField } from "./people.js";
 import { draftOf, dropDraft, keepDraft } from "./drafts.js";
 import { route } from "./router.js";
 import { can, session } from "./session.js";
@@ -18,9 +18,10 @@ import { Button, Field, Problem, fieldError } from "./ui.js";
 import { html, useState } from "./view.js";
 
 /**
- * A field. `part` draws another kind of field, with `value`, `onChange` and `error`; `isHalf` puts it beside the next one.
+ * A field. `part` draws another kind of field, with `value`, `onChange` and `error`; `isHalf` puts it beside the next one;
+ * `problems` has words for codes of the API.
  * @typedef {{ name: string, label: string, kind?: "area" | "select" | "date" | "email" | "number" | "person" | "people" | "checks",
- *   hint?: any, options?: [string, string][], isRequired?: boolean, most?: number, rows?: number, isHalf?: boolean, part?: any }} FieldOf
+ *   hint?: any, options?: [string, string][], isRequired?: boolean, most?: number, rows?: number, isHalf?: boolean, part?: any, problems?: Record<string, string> }} FieldOf
  */
 /** @typedef {Record<string, any>} Values */
 
@@ -71,7 +72,7 @@ export function Form({ title, action = t.create, text, fields, first = {}, onClo
   });
   const part = (/** @type {FieldOf} */ field) => html`<${Part} key=${field.name} field=${field} value=${values[field.name]}
     onChange=${set(field.name)} onTyping=${(/** @type {boolean} */ isTyping) => setTyping((before) => ({ ...before, [field.name]: isTyping }))}
-    error=${fieldError(error, field.name)} />`;
+    error=${field.problems?.[error?.details.find((detail) => detail.field === field.name)?.code ?? ""] ?? fieldError(error, field.name)} />`;
   const rows = [];
   for (let at = 0; at < fields.length; at += 1) {
     const [field, next] = [/** @type {FieldOf} */ (fields[at]), fields[at + 1]];
@@ -105,7 +106,7 @@ export function Part({ field, value, onChange, onTyping, error }) {
   if (isOfPeople && can("employees:read")) {
     return html`<fieldset class="people"><legend class="field-label">${label}</legend>
       ${kind === "people" ? html`<${People} label=${label} value=${value} onChange=${onChange} onTyping=${onTyping} />`
-        : html`<${PersonField} label=${label} value=${value} onChange=${onChange} onTyping=${onTyping} canBeNone=${!isRequired} />`}
+        : html`<${PersonField} label=${label} value=${value} onChange=${onChange} onTyping=${onTyping} />`}
       ${hint && html`<span class="hint">${hint}</span>`}${error && html`<span class="field-error">${error}</span>`}</fieldset>`;
   }
   const shown = kind === "people" ? value.join(" ") : value;
@@ -123,8 +124,6 @@ export function Part({ field, value, onChange, onTyping, error }) {
 /** Several people. @param {{ label: string, value: string[], onChange: (value: string[]) => void, onTyping?: (isTyping: boolean) => void }} p */
 export function People({ label, value, onChange, onTyping }) {
   const add = (/** @type {string | null} */ id) => id && !value.includes(id) && onChange([...value, id]);
-  return html`${value.map((id) => html`<div key=${id} class="chosen"><${Person} id=${id} plain />
-      <button type="button" class="link" aria-label=${`${t.remove}: ${id}`}
-        onClick=${() => onChange(value.filter((one) => one !== id))}>${t.remove}</button></div>`)}
+  return html`${value.map((id) => html`<${Chosen} key=${id} id=${id} onRemove=${() => onChange(value.filter((one) => one !== id))} />`)}
     <${PersonField} label=${label} value=${null} onChange=${add} onTyping=${onTyping} />`;
 }

@@ -5,7 +5,6 @@ import { request } from "./api.js";
 import { fullName } from "./format.js";
 import { href, setQuery, useRoute } from "./router.js";
 import { can } from "./session.js";
-import { Field } from "./ui.js";
 import { html, store, useEffect, useRef, useState, useStore } from "./view.js";
 
 /** @typedef {import("../types").Employee} Employee */
@@ -83,12 +82,21 @@ export function PersonName({ id }) {
 }
 
 /**
- * A field that finds a person by name or e-mail. Arrows move through the people, Escape closes them, and their number is announced.
- * Enter takes the only person that was found. `onTyping` tells that a name is typed and nobody is chosen.
- * @param {{ value: string | null, onChange: (id: string | null) => void, label: string, canBeNone?: boolean, onTyping?: (isTyping: boolean) => void }} p
+ * A chosen person, with the button that takes the choice back. @param {{ id: string, onRemove: () => void, isOff?: boolean }} p
  */
-export function PersonField({ value, onChange, label, canBeNone, onTyping }) {
-  const person = usePerson(value);
+export function Chosen({ id, onRemove, isOff }) {
+  const person = usePerson(id);
+  const name = person ? fullName(person) : id;
+  return html`<div class="chosen"><span dir="auto" title=${name}>${name}</span>
+    <button type="button" disabled=${isOff} aria-label=${`${t.remove}: ${name}`} onClick=${onRemove}>✕</button></div>`;
+}
+
+/**
+ * A field that finds a person by name or e-mail, and has the chosen one in its place. Arrows move through the people, Escape closes
+ * them, and their number is announced. Enter takes the only person that was found. `onTyping` tells that a name is typed and nobody is chosen.
+ * @param {{ value: string | null, onChange: (id: string | null) => void, label: string, isOff?: boolean, onTyping?: (isTyping: boolean) => void }} p
+ */
+export function PersonField({ value, onChange, label, isOff, onTyping }) {
   const [text, setText] = useState("");
   const [found, setFound] = useState(/** @type {{ people: Employee[], note: string }} */ ({ people: [], note: "" }));
   const turn = useRef(0);
@@ -108,13 +116,14 @@ export function PersonField({ value, onChange, label, canBeNone, onTyping }) {
   }, [text]);
   const isTyping = text.trim() !== "";
   useEffect(() => onTyping?.(isTyping), [isTyping]);
-  const field = () => /** @type {HTMLElement | null} */ (frame.current?.querySelector("input") ?? null);
+  const field = () => /** @type {HTMLElement | null} */ (frame.current?.querySelector("input, .chosen button") ?? null);
   const choose = (/** @type {Employee | null} */ one) => {
     remember(one);
     onChange(one?.id ?? null);
     setText("");
     setFound({ people: [], note: "" });
-    field()?.focus();
+    // The chosen person takes the place of the field, and the field that of the person.
+    requestAnimationFrame(() => field()?.focus());
   };
   const press = (/** @type {KeyboardEvent} */ event) => {
     const fields = /** @type {HTMLElement[]} */ ([...(frame.current?.querySelectorAll("input, .found button") ?? [])]);
@@ -129,11 +138,9 @@ export function PersonField({ value, onChange, label, canBeNone, onTyping }) {
     event.preventDefault();
   };
   return html`<div class="person-field" ref=${frame} onKeyDown=${press}>
-    ${value && html`<div class="chosen"><span>${person ? fullName(person) : value}</span>
-      ${canBeNone &&
-        html`<button type="button" class="link" onClick=${() => choose(null)}>${t.none}</button>`}</div>`}
-    <input type="search" aria-label=${label} value=${text} placeholder=${t.findPerson} autocomplete="off"
-      onInput=${(/** @type {any} */ event) => setText(event.target.value)} />
+    ${value ? html`<${Chosen} id=${value} onRemove=${() => choose(null)} isOff=${isOff} />`
+      : html`<input type="search" aria-label=${label} value=${text} placeholder=${t.findPerson} autocomplete="off" disabled=${isOff}
+        onInput=${(/** @type {any} */ event) => setText(event.target.value)} />`}
     ${found.people.length > 0 && html`<ul class="found">${found.people.map((one) => html`<li key=${one.id}>
       <button type="button" onClick=${() => choose(one)}><span dir="auto">${fullName(one)}</span>
         <span class="muted">${one.job_title ?? one.email}</span></button></li>`)}</ul>`}
@@ -142,11 +149,11 @@ export function PersonField({ value, onChange, label, canBeNone, onTyping }) {
   </div>`;
 }
 
-/** A filter by person, kept in the address under `name`. @param {{ name: string, label: string }} p */
-export function PersonFilter({ name, label }) {
+/** A filter by person, kept in the address under `name`. @param {{ name: string, label: string, isOff?: boolean }} p */
+export function PersonFilter({ name, label, isOff }) {
   const { query } = useRoute();
   if (!can("employees:read")) return null;
   const choose = (/** @type {string | null} */ id) => setQuery({ [name]: id });
-  return html`<${Field} label=${label}>
-    <${PersonField} label=${label} value=${query[name] ?? null} onChange=${choose} canBeNone /></${Field}>`;
+  return html`<div class="field"><span class="field-label">${label}</span>
+    <${PersonField} label=${label} value=${query[name] ?? null} onChange=${choose} isOff=${isOff} /></div>`;
 }

@@ -44,8 +44,8 @@ export function Page({ title, lead, mark, state, actions, back, children }) {
     <header class="page-head">
       ${mark}<div class="page-title"><div class="entry-head"><h1 tabindex="-1" ref=${heading}>${title}</h1>${state}</div>
         ${lead && html`<p class="lead">${lead}</p>`}</div>
-      <div class="actions">${actions}${!isBound() && html`<${Button} kind="quiet" aria-label=${t.requests} onClick=${() => isDrawerOpen.set(true)}>
-        <code aria-hidden="true">${"</>"}</code><span class="word">${t.requests}</span></${Button}>`}</div>
+      <div class="actions">${actions}${!isBound() && html`<${Button} kind="quiet requests" onClick=${() => isDrawerOpen.set(true)}>
+        <code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}>`}</div>
     </header>
     ${children}
   </div>`;
@@ -208,6 +208,9 @@ export function Shown({ of, empty, rows, children }) {
   </div>`;
 }
 
+/** A value, or a grey dash in place of one that is missing. @param {Content} value */
+const orNone = (value) => value === "–" ? html`<span class="muted">–</span>` : value;
+
 /**
  * @typedef {{ name: string, label: Content, cell: (row: any) => Content, isNumber?: boolean, isMain?: boolean,
  *   isWide?: boolean, isBox?: boolean, isLine?: boolean }} Column `isLine` cuts a text at the edge of its column
@@ -222,7 +225,7 @@ export function Table({ caption, columns, rows, keyOf = (row) => row.id, isFlow 
     <thead>
       <tr>${columns.map((column) => html`<th scope="col" class=${kind(column)}>${column.label}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map((column) => html`
-      <td class=${kind(column)} data-label=${column.isBox ? null : column.label}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+      <td class=${kind(column)} data-label=${column.isBox ? null : column.label}>${orNone(column.cell(row))}</td>`)}</tr>`)}</tbody>
   </table></div>`;
 }
 
@@ -230,7 +233,7 @@ const isId = (/** @type {Content} */ value) => Number(value?.type === Id);
 
 /** Facts with their names; ids stand at the end. @param {{ entries: [string, Content][], isWide?: boolean }} p `isWide` gives each entry a line */
 export const Facts = ({ entries, isWide }) => html`<dl class=${`facts ${isWide ? "wide" : ""}`}>
-  ${[...entries].sort(([, one], [, other]) => isId(one) - isId(other)).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+  ${[...entries].sort(([, one], [, other]) => isId(one) - isId(other)).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${orNone(value)}</dd></div>`)}
 </dl>`;
 
 /** @param {{ title: string, actions?: Content, children?: Content }} p */
@@ -276,38 +279,41 @@ export const fieldError = (error, field) =>
 
 /**
  * @typedef {{ name: string, label: string, options?: [string, string][], type?: string, first?: string, hint?: string,
- *   part?: any, isMore?: boolean }} Filter a filter has options [[word, text]], a component of its own, or is free text or a
- *   date. `first` names what the list shows without the filter, if that is not everything; `isMore` shows it on demand
+ *   part?: any, isMore?: boolean, isOff?: boolean }} Filter a filter has options [[word, text]], a component of its own, or is free text or a
+ *   date. `first` names what the list shows without the filter, if that is not everything; `isMore` shows it on demand, and `isOff` if it does not apply
  */
 
 /**
- * A list of fields bound to the query: the ones that matter most, and the rest behind a button, unless one of them is set.
+ * Fields bound to the query, which keep their place: the ones that matter most and those that are set, and the rest behind a button. A
+ * phone shows the first one, and the others behind their number. Tools of the list stand at the end.
  * @param {{ filters: Filter[], children?: Content }} p
  */
 export function Filters({ filters, children }) {
   const { query } = useRoute();
   const [isOpen, setIsOpen] = useState(false);
-  const isSet = filters.some(({ name }) => query[name]);
-  const rest = filters.filter((filter) => filter.isMore);
-  const isForced = rest.some(({ name }) => query[name]);
-  const clear = () => setQuery(Object.fromEntries(filters.map(({ name }) => [name, null])));
-  const field = (/** @type {Filter} */ filter) => html`<${OneFilter} key=${filter.name + filter.label} filter=${filter} />`;
-  return html`<div class="filters" role="search" aria-label=${t.filters}>
-    ${filters.filter((filter) => !filter.isMore).map(field)}
-    ${rest.length > 0 && !isForced && html`<${Button} kind="quiet" aria-expanded=${String(isOpen)} onClick=${() => setIsOpen(!isOpen)}>
-      ${isOpen ? t.fewerFilters : t.moreFilters}</${Button}>`}
-    ${(isOpen || isForced) && rest.map(field)}
-    ${children}${isSet && html`<${Button} kind="quiet" onClick=${clear}>${t.clear}</${Button}>`}
+  const names = Object.keys(Object.fromEntries(filters.map(({ name }) => [name, null])));
+  const set = names.filter((name) => query[name]);
+  const hasMore = filters.some((filter) => filter.isMore);
+  const clear = () => setQuery(Object.fromEntries(names.map((name) => [name, null])));
+  return html`<div class=${`filters ${isOpen ? "is-open" : ""}`} role="search" aria-label=${t.filters}>
+    <div class="filter-fields">${filters.filter((filter) => !filter.isMore || isOpen || query[filter.name])
+      .map((filter) => html`<${OneFilter} key=${filter.name + filter.label} filter=${filter} />`)}</div>
+    ${(children || filters.length > 1) && html`<div class="actions">
+      ${filters.length > 1 && html`<${Button} kind="quiet" disabled=${set.length === 0} onClick=${clear}>${t.clear}</${Button}>
+        <${Button} kind=${`quiet ${hasMore ? "" : "narrow"}`} aria-expanded=${String(isOpen)} onClick=${() => setIsOpen(!isOpen)}>
+          <span class="desk">${isOpen ? t.fewerFilters : t.moreFilters}</span><span class="narrow">${t.filtersSet(set.length)}</span></${Button}>`}
+      ${children}</div>`}
   </div>`;
 }
 
 /** @param {{ filter: Filter }} p */
 function OneFilter({ filter }) {
   const { query } = useRoute();
-  const value = query[filter.name] ?? "";
-  if (filter.part) return html`<${filter.part} name=${filter.name} label=${filter.label} />`;
-  return html`<${Field} label=${filter.label}>${filter.options
-    ? html`<select value=${value} onChange=${(/** @type {any} */ event) => setQuery({ [filter.name]: event.target.value })}>
+  const { name, label, isOff } = filter;
+  const value = query[name] ?? "";
+  if (filter.part) return html`<${filter.part} name=${name} label=${label} isOff=${isOff} />`;
+  return html`<${Field} label=${label}>${filter.options
+    ? html`<select value=${value} disabled=${isOff} onChange=${(/** @type {any} */ event) => setQuery({ [name]: event.target.value })}>
         <option value="">${filter.first ?? t.any}</option>
         ${filter.options.map(([word, text]) => html`<option value=${word}>${text}</option>`)}</select>`
     : html`<${Typed} filter=${filter} value=${value} />`}</${Field}>`;

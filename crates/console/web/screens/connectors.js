@@ -25,12 +25,11 @@ export default function Connectors() {
     toast(t.connectors.released(data.released));
     connectors.reload();
   };
-  const actions = mayWrite &&
-    html`${can("scim") && html`<${Button} onClick=${() => setIsScim(true)}>${t.work.scim.create}</${Button}>`}
-      <${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.connectors.create}</${Button}>`;
-  return html`<${Page} title=${t.screens.connectors} lead=${t.connectors.lead} actions=${actions}>
+  const actions = (/** @type {string} */ kind) => mayWrite && html`<${Button} kind=${kind} onClick=${() => setIsNew(true)}>${t.connectors.create}</${Button}>
+    ${can("scim") && html`<${Button} onClick=${() => setIsScim(true)}>${t.work.scim.create}</${Button}>`}`;
+  return html`<${Page} title=${t.screens.connectors} lead=${t.connectors.lead} actions=${actions("primary")}>
     <${Shown} of=${connectors}
-      empty=${html`<${Empty} title=${t.connectors.none} text=${t.connectors.noneText}>${actions}</${Empty}>`}>
+      empty=${html`<${Empty} title=${t.connectors.none} text=${t.connectors.noneText}>${actions("")}</${Empty}>`}>
       ${(/** @type {Connector[]} */ rows) => html`
       <div class="stack">${rows.map((one) => html`<${Card} key=${one.id} title=${one.hris_source}
         actions=${mayWrite &&

@@ -65,10 +65,9 @@ function Observations() {
     { name: "q", label: t.search, hint: t.feedback.searchHint },
     { name: "person", label: t.people.person, part: PersonFilter },
     { name: "type", label: t.feedback.type, options: TYPES },
-    ...(isSearch ? []
-      : [{ name: "archived", label: t.feedback.archived, first: t.feedback.notArchived, isMore: true,
-        options: /** @type {[string, string][]} */ ([["true", t.feedback.onlyArchived], ["all", t.all]]) },
-      orderOf(["-observation_date", "observation_date", "-created_at", "-updated_at"])]),
+    { name: "archived", label: t.feedback.archived, first: t.feedback.notArchived, isMore: true, isOff: isSearch,
+      options: /** @type {[string, string][]} */ ([["true", t.feedback.onlyArchived], ["all", t.all]]) },
+    { ...orderOf(["-observation_date", "observation_date", "-created_at", "-updated_at"]), isOff: isSearch },
   ];
   const empty = isSearch
     ? html`<${Empty} title=${t.feedback.notFound} text=${t.feedback.notFoundText} />`

@@ -92,7 +92,7 @@ export default function Keys() {
         html`<${Scopes} of=${key.scopes} />` },
     { name: "used", label: t.keys.used,
       cell: (/** @type {ApiKey} */ key) => html`<${Time} at=${key.last_used_at} none=${t.never} />
-        ${(key.revoked_at ?? key.expires_at) && html`<span class="cell-note">${t.keys.end} <${Time} at=${key.revoked_at ?? key.expires_at} /></span>`}` },
+        ${(key.revoked_at ?? key.expires_at) && html`<span class="cell-note">${key.revoked_at ? t.words.revoked : t.keys.end} <${Time} at=${key.revoked_at ?? key.expires_at} /></span>`}` },
     ...(mayWrite
       ? [{ name: "actions", label: t.actions,
         cell: (/** @type {ApiKey} */ key) => !key.revoked_at && html`<div class="actions">
@@ -103,8 +103,8 @@ export default function Keys() {
         onClick=${() => setDialog({ name: "revoke", key })}>${t.keys.revoke}</${Button}></div>` }] : []),
   ];
   const actions = mayWrite &&
-    html`<${Button} onClick=${() => setDialog({ name: "link" })}>${t.links.create}</${Button}>
-      <${Button} kind="primary" onClick=${() => setDialog({ name: "create" })}>${t.keys.create}</${Button}>`;
+    html`<${Button} kind="primary" onClick=${() => setDialog({ name: "create" })}>${t.keys.create}</${Button}>
+      <${Button} onClick=${() => setDialog({ name: "link" })}>${t.links.create}</${Button}>`;
   const key = dialog?.key;
   return html`<${Page} title=${t.screens.keys} lead=${t.keys.lead} actions=${actions}>
     <${Filters} filters=${[{ name: "kind", label: t.keys.kind, options: [["key", t.keys.keys], ["session", t.keys.sessions]] }]} />

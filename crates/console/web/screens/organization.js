@@ -34,15 +34,15 @@ export default function OrganizationPage() {
   const view = (open.find(([name]) => name === query.view) ?? open[0])?.[0] ?? "";
   const kind = KINDS[view];
   const [isNew, setIsNew] = useState(false);
-  const create = kind && isAdmin() && can(kind.scope) &&
-    html`<${Button} kind="primary" onClick=${() => setIsNew(true)}>${kind.create}</${Button}>`;
+  const create = (/** @type {string} */ look) => kind && isAdmin() && can(kind.scope) &&
+    html`<${Button} kind=${look} onClick=${() => setIsNew(true)}>${kind.create}</${Button}>`;
   const send = async (/** @type {any} */ values) => {
     await request("POST", kind?.path ?? "", { body: values });
     toast(o.stored(values.name));
   };
-  return html`<${Page} title=${t.screens.organization} lead=${o.lead} actions=${create}>
+  return html`<${Page} title=${t.screens.organization} lead=${o.lead} actions=${create("primary")}>
     <${Tabs} label=${t.screens.organization} tabs=${open.map(([name, text]) => [name, text])} />
-    ${view === "settings" ? html`<${Settings} />` : kind && html`<${Names} key=${view} kind=${kind} create=${create} />`}
+    ${view === "settings" ? html`<${Settings} />` : kind && html`<${Names} key=${view} kind=${kind} create=${create("")} />`}
     ${isNew && kind && html`<${Form} title=${kind.create} fields=${kind.fields} send=${send} onClose=${() => setIsNew(false)} />`}
   </${Page}>`;
 }
@@ -97,7 +97,7 @@ function Names({ kind, create }) {
   const columns = [{ name: "name", label: t.name, isMain: true, cell: (/** @type {any} */ one) => html`<span dir="auto">${one.name}</span>` },
     ...(hasTone ? [{ name: "category", label: o.category, cell: (/** @type {any} */ one) => html`<span dir="auto">${one.category}</span>` },
       { name: "tone", label: o.tone, cell: (/** @type {any} */ one) => o.tones[one.tone] ?? one.tone }] : []),
-    { name: "state", label: t.state, cell: (/** @type {any} */ one) => one.archived_at ? html`<${Status} word="archived" />` : o.present },
+    ...(query.archived === "all" ? [{ name: "state", label: t.state, cell: (/** @type {any} */ one) => one.archived_at ? html`<${Status} word="archived" />` : o.present }] : []),
     ...(mayWrite ? [{ name: "actions", label: t.actions, cell: (/** @type {any} */ one) => html`<div class="actions">
       ${!one.archived_at && html`<${Button} aria-label=${`${t.edit}: ${one.name}`} onClick=${() => edit.run(one.id)}>${t.edit}</${Button}>`}
       <${Button} aria-label=${`${one.archived_at ? o.restore : o.archive}: ${one.name}`} busy=${archive.isBusy} onClick=${() => archive.run(one)}>

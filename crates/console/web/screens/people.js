@@ -22,8 +22,9 @@ export default function People() {
   const { path, query } = useRoute();
   const id = path.split("/")[2];
   if (id) return html`<${OnePerson} id=${id} />`;
-  const actions = can("employees:write") && html`<a class="button" href=${href("/import")}>${t.screens.import}</a>
-    <${Write} name="people" kind="primary" />`;
+  const isOfPeople = !["erasures", "retention"].includes(query.view ?? "");
+  const actions = isOfPeople && can("employees:write") && html`<${Write} name="people" kind="primary" />
+    <a class="button" href=${href("/import")}>${t.screens.import}</a>`;
   return html`<${Page} title=${t.screens.people} lead=${t.people.lead} actions=${actions}>
     <${Tabs} label=${t.screens.people} tabs=${[["list", t.people.list], ["tree", t.people.tree],
       ...(canErase() ? [["erasures", t.data.receipts]] : []),
@@ -52,14 +53,15 @@ function List() {
   const found = useList(query.q ? "/search" : null, searchQuery);
   const hits = found.rows?.map((one) => /** @type {Employee} */ (one.resource)) ?? null;
   const people = query.q ? { ...found, rows: hits } : all;
+  // A search has its own order, and no filter but the state.
+  const isOff = Boolean(query.q);
   const filters = [
     { name: "q", label: t.search, hint: t.people.searchHint },
     { name: "state", label: t.state, options: STATES, first: query.q ? t.all : t.words.active },
-    ...(query.q ? []
-      : [{ name: "department", label: t.people.department, options: /** @type {[string, string][]} */ ([...names.entries()]) },
-      { name: "role", label: t.people.role, options: ROLES, isMore: true },
-      { name: "manager", label: t.people.manager, part: PersonFilter, isMore: true },
-      orderOf(["last_name", "first_name", "-created_at", "created_at", "-updated_at"])]),
+    { name: "department", label: t.people.department, isOff, options: /** @type {[string, string][]} */ ([...names.entries()]) },
+    { name: "role", label: t.people.role, options: ROLES, isMore: true, isOff },
+    { name: "manager", label: t.people.manager, part: PersonFilter, isMore: true, isOff },
+    { ...orderOf(["last_name", "first_name", "-created_at", "created_at", "-updated_at"]), isOff },
   ];
   const bulk = useBulk(people.rows, { name: fullName, isOpen: (one) => one.status !== "deactivated", may: mayWritePeople() });
   const columns = [...bulk.column,
@@ -199,7 +201,7 @@ function Tree() {
   if (error) return html`<${Problem} error=${error} />`;
   if (!branches) return html`<${Skeleton} />`;
   if (branches.length === 0) return html`<${Empty} title=${t.people.noTree} text=${t.people.noTreeText} />`;
-  return html`<p class="muted">${t.people.treeText}</p>
+  return html`<p class="muted"><span class="desk">${t.people.treeText} </span>${t.people.treeNote}</p>
     <div class="tree" role="tree" aria-label=${t.people.tree} ref=${frame}>${branches.map((branch, at) => html`
     <div key=${branch.person.id} role="treeitem" tabindex=${at === active ? 0 : -1} aria-level=${branch.level}
       onFocus=${() => setActive(at)}

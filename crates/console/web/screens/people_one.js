@@ -6,12 +6,11 @@ import { useAction, useGet, useList } from "../lib/data.js";
 import { Confirm, Dialog, Secret } from "../lib/dialog.js";
 import { Form } from "../lib/form.js";
 import { date, fullName, percent, plain, short, verbName } from "../lib/format.js";
-import { Initials, Person, PersonField, remember } from "../lib/people.js";
+import { Initials, Person, remember } from "../lib/people.js";
 import { href } from "../lib/router.js";
 import { can, isBound } from "../lib/session.js";
-import { Stale } from "../lib/stale.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Closed, Facts, Id, Page, Problem, Shown, Status, Time } from "../lib/ui.js";
+import { Badge, Button, Card, Closed, Facts, Id, More, Page, Problem, Shown, Status, Time } from "../lib/ui.js";
 import { html, useEffect, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { canErase, isErased, PersonData } from "./people_data.js";
@@ -39,27 +38,26 @@ export function OnePerson({ id }) {
   const text = dialog === "deactivate" && one && count > 0
     ? `${t.people.deactivateText} ${t.people.reportsStay(fullName(one), count, count >= MOST_REPORTS)}` : t.people[`${dialog}Text`];
   const isHere = one && !isErased(one);
-  const actions = html`
-    ${isHere && one.status !== "deactivated" && html`<${Write} name="observations" person=${id} kind="primary" />`}
-    ${isHere && mayWritePeople() && html`
-    <${Button} onClick=${() => setDialog("manager")}>${t.people.changeManager}</${Button}>
-    <${Button} onClick=${() => setDialog("edit")}>${t.edit}</${Button}>
-    ${one.status === "pending_invite" &&
-      html`<${Button} onClick=${() => setDialog("invite")}>${t.people.invite}</${Button}>`}
-    ${one.status === "deactivated"
-      ? html`<${Button} onClick=${() => setDialog("rehire")}>${t.people.rehire}</${Button}>
-          <${Button} kind="primary" onClick=${() => setDialog("reactivate")}>${t.people.reactivate}</${Button}>`
-      : html`<${Button} kind="danger" onClick=${() => setDialog("deactivate")}>
-        ${t.people.deactivate}</${Button}>`}`}`;
-  return html`<${Page} title=${one ? fullName(one) : t.people.person} lead=${one?.job_title} mark=${one && isHere && html`<${Initials} of=${one} isLarge />`} actions=${actions}
+  const open = (/** @type {string} */ name, /** @type {string} */ text, /** @type {string} */ kind = "") =>
+    html`<${Button} kind=${kind} onClick=${() => setDialog(name)}>${text}</${Button}>`;
+  const isAway = one?.status === "deactivated";
+  const may = mayWritePeople();
+  const others = ["summaries", "assignments", "conversations"].filter((name) => can(`${name}:write`));
+  const actions = isHere && html`
+    ${isAway ? may && html`${open("reactivate", t.people.reactivate, "primary")}${open("rehire", t.people.rehire)}`
+      : html`<${Write} name="observations" person=${id} kind="primary" />`}
+    ${may && open("edit", t.edit)}
+    ${may && one.status === "pending_invite" && open("invite", t.people.invite)}
+    ${(others.length > 0 || (may && !isAway)) && html`<${More}>${others.map((name) => html`<${Write} key=${name} name=${name} person=${id} />`)}
+      ${may && !isAway && open("deactivate", t.people.deactivate, "danger")}</${More}>`}`;
+  return html`<${Page} title=${one ? fullName(one) : t.people.person} lead=${one && isHere && html`<${HeadLine} of=${one} />`} mark=${one && isHere && html`<${Initials} of=${one} isLarge />`} state=${one && html`<${Status} word=${one.status} />`} actions=${actions}
     back=${{ href: href("/people"), text: t.screens.people }}>
     <${Shown} of=${person}>${(/** @type {Employee} */ data) => html`
       ${!isErased(data) && html`<${About} person=${data} />`}
       <${Details} person=${data} />`}</${Shown}>
     ${isHere && html`<${Trail} id=${id} />`}
     ${one && canErase() && html`<${PersonData} person=${one} isRead=${!person.error} onSaved=${saved} />`}
-    ${(dialog === "manager" || dialog === "edit") && html`<${Changing} id=${id} of=${dialog === "edit" ? Edit : ChangeManager}
-      onClose=${close} onSaved=${saved} />`}
+    ${dialog === "edit" && html`<${Changing} id=${id} onClose=${close} onSaved=${saved} />`}
     ${one && dialog === "invite" && html`<${Invite} id=${id} onClose=${close} />`}
     ${one && ["deactivate", "reactivate", "rehire"].includes(dialog) &&
       html`<${Confirm} title=${t.people[dialog]} text=${text}
@@ -68,17 +66,20 @@ export function OnePerson({ id }) {
   </${Page}>`;
 }
 
+/** What one looks for first: title, department, manager and address. @param {{ of: Employee }} p */
+function HeadLine({ of }) {
+  useEffect(() => remember(of.manager), [of.manager]);
+  const parts = [of.job_title, of.department?.name, of.manager_id && html`${t.people.reportsTo} <${Person} id=${of.manager_id} />`,
+    html`<a href=${`mailto:${encodeURIComponent(of.email)}`}>${of.email}</a>`];
+  return parts.filter(Boolean).map((part, at) => html`${at > 0 && " · "}<span dir="auto">${part}</span>`);
+}
+
 /** @param {{ person: Employee }} p */
 function Details({ person }) {
-  useEffect(() => remember(person.manager), [person.manager]);
   const custom = Object.entries(person.custom_fields)
     .map(([name, value]) => /** @type {[string, any]} */ ([name, plain(value)]));
   return html`<${Card} title=${t.people.details}><${Facts} entries=${[
-    [t.people.email, html`<a href=${`mailto:${encodeURIComponent(person.email)}`}>${person.email}</a>`],
-    [t.state, html`<${Status} word=${person.status} />`],
     [t.people.role, t.words[person.role] ?? person.role],
-    [t.people.manager, html`<${Person} id=${person.manager_id} />`],
-    [t.people.department, person.department?.name ?? "–"],
     [t.people.source, person.is_hris_managed ? html`<${Badge} tone="info">${person.hris_source}</${Badge}>`
       : t.people.manual],
     [t.people.externalId, person.external_id ?? "–"],
@@ -98,7 +99,7 @@ function About({ person }) {
     { "filter[owner_id]": id, limit: 5 });
   const none = html`<p class="muted">${t.nothing}</p>`;
   const card = (/** @type {string} */ title, /** @type {any} */ read, /** @type {string} */ name, /** @type {any} */ to, /** @type {any} */ row) => html`
-    <${Card} title=${title} actions=${html`${name !== "observations" && html`<${Write} name=${name} person=${id} kind="quiet" />`}
+    <${Card} title=${title} actions=${html`${name !== "observations" && html`<${Write} name=${name} person=${id} />`}
       <a href=${href("/feedback", to)}>${t.feedback.all}</a>`}>
       <${Shown} of=${{ ...read, hasMore: false }} rows=${3} empty=${none}>
         ${(/** @type {any[]} */ rows) => html`<ul class="attention">${rows.map(row)}</ul>`}</${Shown}></${Card}>`;
@@ -116,16 +117,7 @@ function About({ person }) {
       actions=${reports.length > SHOWN_REPORTS && html`<a href=${href("/people", { manager: id })}>${t.feedback.all}</a>`}>
       <ul class="attention">${reports.slice(0, SHOWN_REPORTS).map((row) => html`
         <li key=${row.id}><${Initials} of=${row} /><span class="grow"><a href=${href(`/people/${row.id}`)} dir="auto">${fullName(row)}</a></span>
-        <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul></${Card}>`}
-    <${Steps} id=${id} /></div>`;
-}
-
-/** Menu of the other resources that can be written about a person. @param {{ id: string }} p */
-function Steps({ id }) {
-  const may = ["summaries", "assignments", "conversations"].filter((name) => can(`${name}:write`));
-  if (may.length === 0) return null;
-  return html`<${Card} title=${t.work.steps}><div class="actions">
-    ${may.map((name) => html`<${Write} key=${name} name=${name} person=${id} />`)}</div></${Card}>`;
+        <span class="muted">${row.job_title ?? ""}</span></li>`)}</ul></${Card}>`}</div>`;
 }
 
 /** The changes of a person. @param {{ id: string }} p */
@@ -142,39 +134,13 @@ function Trail({ id }) {
         <${Changes} changes=${row.changes} /></li>`)}</ol>`}</${Shown}></${Card}>`;
 }
 
-/** A dialog that changes the version of a person that was stored when it opened. @param {{ id: string, of: any, onClose: () => void, onSaved: () => void }} p */
-function Changing({ id, of, onClose, onSaved }) {
+/** Changes the version of a person that was stored when the dialog opened. @param {{ id: string, onClose: () => void, onSaved: () => void }} p */
+function Changing({ id, ...rest }) {
   const person = useGet(`/employees/${id}`);
   const [version, setVersion] = useState(/** @type {{ person: Employee, etag: string | null } | null} */ (null));
   useEffect(() => void (person.data && !person.isLoading && setVersion((before) => before ?? { person: /** @type {Employee} */ (person.data), etag: person.etag })), [person.data, person.isLoading]);
-  if (person.error && !version) return html`<${Dialog} title=${t.edit} onClose=${onClose}><${Problem} error=${person.error} retry=${person.reload} /></${Dialog}>`;
-  return version && html`<${of} ...${version} onClose=${onClose} onSaved=${onSaved} />`;
-}
-
-/** @param {{ person: Employee, etag: string | null, onClose: () => void, onSaved: () => void }} p */
-function ChangeManager({ person, etag, onClose, onSaved }) {
-  const [manager, setManager] = useState(person.manager_id);
-  const { run, isBusy, error } = useAction(async (/** @type {string | null} */ match) => {
-    await request("PATCH", `/employees/${person.id}`, { body: { manager_id: manager }, etag: match });
-    toast(t.people.saved(fullName(person)));
-    onSaved();
-    onClose();
-  });
-  if (error?.status === 412) {
-    return html`<${Stale} path=${`/employees/${person.id}`} was=${person} fields=${["manager_id"]}
-      mine=${{ manager_id: manager }} onClose=${onClose} onSave=${run} onReload=${onSaved} />`;
-  }
-  const cause = error?.details.find((detail) => detail.field === "manager_id")?.code;
-  const foot = html`<${Button} onClick=${onClose}>${t.cancel}</${Button}>
-    <${Button} kind="primary" busy=${isBusy} disabled=${manager === person.manager_id} onClick=${() => run(etag)}>
-      ${t.save}</${Button}>`;
-  return html`<${Dialog} title=${t.people.changeManager} onClose=${onClose} foot=${foot}>
-    <p>${t.people.changeManagerText(fullName(person))}</p>
-    <${PersonField} label=${t.people.manager} value=${manager} onChange=${setManager} canBeNone />
-    ${cause && t.people.managerProblems[cause] &&
-      html`<p class="field-error">${t.people.managerProblems[cause]}</p>`}
-    ${error && html`<${Problem} error=${error} />`}
-  </${Dialog}>`;
+  if (person.error && !version) return html`<${Dialog} title=${t.edit} onClose=${rest.onClose}><${Problem} error=${person.error} retry=${person.reload} /></${Dialog}>`;
+  return version && html`<${Edit} ...${version} ...${rest} />`;
 }
 
 /** @param {{ person: Employee, etag: string | null, onClose: () => void, onSaved: () => void }} p */

@@ -7,7 +7,7 @@ import { words } from "../lib/format.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Copy, Empty, Facts, Id, Page, Shown, Status, Table, Time } from "../lib/ui.js";
+import { Badge, Button, Card, Copy, Empty, Facts, Id, More, Page, Shown, Status, Table, Time } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Domains } from "./sign_in_check.js";
@@ -56,9 +56,8 @@ function Provider({ id }) {
   const mayWrite = can("settings:write");
   const open = (/** @type {string} */ name, /** @type {string} */ text, /** @type {string} */ kind = "") =>
     html`<${Button} kind=${kind} onClick=${() => setDialog(name)}>${text}</${Button}>`;
-  const actions = one && mayWrite && html`${open("edit", t.edit)}
-    ${one.status === "disabled" ? open("enable", t.signIn.enable, "primary") : open("disable", t.signIn.disable, "danger")}
-    ${open("delete", t.delete, "danger")}`;
+  const actions = one && mayWrite && html`${one.status === "disabled" && open("enable", t.signIn.enable, "primary")}${open("edit", t.edit)}
+    <${More}>${one.status !== "disabled" && open("disable", t.signIn.disable, "danger")}${open("delete", t.delete, "danger")}</${More}>`;
   const set = async (/** @type {"active" | "disabled"} */ status) => {
     await request("PATCH", `/identity-providers/${id}`, { body: { status } });
     toast(status === "active" ? t.signIn.enabled : t.signIn.disabled);

@@ -6,6 +6,7 @@ import { Dialog } from "../lib/dialog.js";
 import { Badge, Button, Card, Copy, Facts, Field, Problem, Table, fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+import { NO_CLIENT } from "./sign_in_form.js";
 
 /** @typedef {import("../types").IdentityProvider} IdentityProvider */
 /** @typedef {import("../types").IdentityProviderChecked} Checked */
@@ -26,8 +27,10 @@ export function Domains({ provider, mayWrite }) {
   const [isOpen, setIsOpen] = useState(false);
   const path = `/identity-providers/${provider.id}/check`;
   const { run, isBusy, error } = useAction(async () => setChecked((await request("POST", path, { body: {} })).data));
+  // Without a client, that is the next step.
+  const isNext = provider.client_id !== NO_CLIENT && provider.status !== "disabled";
   const actions = mayWrite && html`<${Button} onClick=${() => setIsOpen(true)}>${t.signIn.checkToken}</${Button}>
-    <${Button} kind="primary" busy=${isBusy} onClick=${run}>${checked ? t.signIn.checkAgain : t.signIn.check}</${Button}>`;
+    <${Button} kind=${isNext ? "primary" : undefined} busy=${isBusy} onClick=${run}>${checked ? t.signIn.checkAgain : t.signIn.check}</${Button}>`;
   return html`<${Card} title=${t.signIn.domains} actions=${actions}>
     ${provider.domains.length === 0 ? html`<p class="muted">${t.signIn.noDomains} ${t.signIn.checkText}</p>`
       : html`<p>${t.signIn.domainsText}</p>

@@ -4,11 +4,15 @@ import { request } from "../lib/api.js";
 import { useAction, useList } from "../lib/data.js";
 import { Confirm, Dialog } from "../lib/dialog.js";
 import { fullName } from "../lib/format.js";
-import { Person, PersonField, usePerson } from "../lib/people.js";
+import { Part } from "../lib/form.js";
+import { Person, usePerson } from "../lib/people.js";
 import { toast } from "../lib/toast.js";
 import { Badge, Button, Card, Field, Problem, Shown, Table, Time, fieldError } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
+
+/** @type {import("../lib/form.js").FieldOf} */
+const PERSON = { name: "employee_id", label: t.people.person, kind: "person", isRequired: true };
 
 /** @typedef {import("../types").IdentityLink} Link */
 
@@ -90,8 +94,7 @@ function Add({ path, onClose }) {
     <${Button} kind="primary" busy=${isBusy} disabled=${!person || !subject.trim()} onClick=${run}>
       ${t.signIn.addLink}</${Button}>`;
   return html`<${Dialog} title=${t.signIn.addLink} onClose=${onClose} foot=${foot}><div class="form">
-    <${Field} label=${t.people.person} error=${fieldError(error, "employee_id")}>
-      <${PersonField} label=${t.people.person} value=${person} onChange=${setPerson} /></${Field}>
+    <${Part} field=${PERSON} value=${person} onChange=${setPerson} error=${fieldError(error, "employee_id")} />
     <${Field} label=${t.signIn.subject} hint=${t.signIn.linkHint} error=${fieldError(error, "subject")}>
       <input name="subject" value=${subject} maxlength="255" dir="ltr" spellcheck=${false}
         onInput=${(/** @type {any} */ event) => setSubject(event.target.value)} /></${Field}>

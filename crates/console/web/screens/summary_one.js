@@ -44,7 +44,7 @@ export function OneSummary({ id }) {
     ${can("summaries:write") && html`<${Verbs} names=${summaryActionsOf(one)} onClick=${setDialog}>
       ${one.status === "draft" && html`<${Button} busy=${begin.isBusy} onClick=${begin.run}>${t.edit}</${Button}>`}</${Verbs}>`}`;
   const lead = one && html`<span>${one.employee ? html`<a class="person" href=${href(`/people/${one.employee_id}`)} dir="auto">${fullName(one.employee)}</a>`
-    : html`<${Person} id=${one.employee_id} />`} · ${t.feedback.by} <${Person} id=${one.author_id} /></span>`;
+    : html`<${Person} id=${one.employee_id} />`}${one.author_id && html` · ${t.feedback.by} <${Person} id=${one.author_id} />`}</span>`;
   return html`<${Page} title=${one?.title ?? t.work.summary} lead=${lead} actions=${actions}
     back=${{ href: href("/feedback", { view: "summaries" }), text: t.feedback.summaries }}>
     ${begin.error && html`<${Problem} error=${begin.error} />`}

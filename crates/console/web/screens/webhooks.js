@@ -10,7 +10,7 @@ import { duration, number, percent, time } from "../lib/format.js";
 import { go, href, useRoute } from "../lib/router.js";
 import { can } from "../lib/session.js";
 import { toast } from "../lib/toast.js";
-import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, Page, Shown, Status, Table, Tabs, Time } from "../lib/ui.js";
+import { Badge, Button, Card, Empty, Facts, Figure, Filters, Id, More, Page, Shown, Status, Table, Tabs, Time } from "../lib/ui.js";
 import { html, useState } from "../lib/view.js";
 import { t } from "../texts.js";
 import { Delivery } from "./webhooks_delivery.js";
@@ -35,13 +35,13 @@ export default function Webhooks() {
 function Overview({ view }) {
   const webhooks = useList("/webhooks", { limit: 100, expand: view === "deliveries" ? null : "stats" });
   const [isNew, setIsNew] = useState(false);
-  const actions = can("webhooks:write") &&
-    html`<${Button} kind="primary" onClick=${() => setIsNew(true)}>${t.webhooks.create}</${Button}>`;
-  return html`<${Page} title=${t.screens.webhooks} lead=${t.webhooks.lead} actions=${actions}>
+  const create = (/** @type {string} */ kind) => can("webhooks:write") &&
+    html`<${Button} kind=${kind} onClick=${() => setIsNew(true)}>${t.webhooks.create}</${Button}>`;
+  return html`<${Page} title=${t.screens.webhooks} lead=${t.webhooks.lead} actions=${create("primary")}>
     <${Tabs} label=${t.screens.webhooks}
       tabs=${[["subscriptions", t.webhooks.subscriptions], ["deliveries", t.webhooks.deliveries]]} />
     ${view === "deliveries" ? html`<${Log} webhooks=${webhooks} />`
-      : html`<${Subscriptions} webhooks=${webhooks} create=${actions} />`}
+      : html`<${Subscriptions} webhooks=${webhooks} create=${create("")} />`}
     ${isNew &&
       html`<${Edit} onClose=${() => setIsNew(false)}
         onSaved=${(/** @type {Webhook} */ made) => go(`/webhooks/${made.id}`)} />`}
@@ -146,14 +146,12 @@ function Subscription({ id }) {
   /** @type {Webhook | null} */
   const one = webhook.data;
   const saved = () => (webhook.reload(), stats.reload(), setTurn((count) => count + 1));
+  const button = (/** @type {string} */ name, /** @type {string} */ text, /** @type {string} */ kind = "") =>
+    html`<${Button} kind=${kind} onClick=${() => setDialog(name)}>${text}</${Button}>`;
   const actions = one && can("webhooks:write") && html`
-    <${Button} onClick=${() => setDialog("test")}>${t.webhooks.test}</${Button}>
-    <${Button} onClick=${() => setDialog("replay")}>${t.webhooks.replay}</${Button}>
-    <${Button} onClick=${() => setDialog("rotate")}>${t.webhooks.rotate}</${Button}>
-    <${Button} onClick=${() => setDialog("edit")}>${t.edit}</${Button}>
-    <${Button} kind=${one.active ? undefined : "primary"} onClick=${() => setDialog("active")}>
-      ${one.active ? t.webhooks.pause : t.webhooks.enable}</${Button}>
-    <${Button} kind="danger" onClick=${() => setDialog("delete")}>${t.delete}</${Button}>`;
+    ${one.active ? button("test", t.webhooks.test, "primary") : html`${button("active", t.webhooks.enable, "primary")}${button("test", t.webhooks.test)}`}
+    ${button("replay", t.webhooks.replay)}${button("edit", t.edit)}
+    <${More}>${button("rotate", t.webhooks.rotate)}${one.active && button("active", t.webhooks.pause)}${button("delete", t.delete, "danger")}</${More}>`;
   return html`<${Page} title=${one ? nameOf(one) : t.webhooks.subscription} lead=${one?.description && html`<span class="break">${one.url}</span>`} back=${back}
     state=${one && html`<${Status} word=${stateOf(one)} />`} actions=${actions}>
     <${Shown} of=${webhook}>

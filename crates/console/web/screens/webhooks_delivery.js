@@ -34,7 +34,7 @@ export function Delivery({ webhookId, id }) {
     attempts.reload();
   });
   const actions = one && can("webhooks:write") &&
-    html`<${Button} kind="primary" busy=${isBusy} onClick=${run}>${t.delivery.resend}</${Button}>`;
+    html`<${Button} kind=${attempts.data?.data.some((other) => !isFailure(other)) ? undefined : "primary"} busy=${isBusy} onClick=${run}>${t.delivery.resend}</${Button}>`;
   const back = { href: href(`/webhooks/${webhookId}`), text: webhook.data ? nameOf(webhook.data) : t.webhooks.subscription };
   return html`<${Page} title=${eventTitle(event.data) ?? one?.event_type ?? t.webhooks.delivery} back=${back} actions=${actions}>
     ${error && html`<${Problem} error=${error} />`}

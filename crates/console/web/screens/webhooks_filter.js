@@ -1,7 +1,7 @@
 // Content filter of a subscription: fields of its form, and its text among the facts.
 
 import { useList } from "../lib/data.js";
-import { Person, PersonField } from "../lib/people.js";
+import { People } from "../lib/form.js";
 import { can } from "../lib/session.js";
 import { fieldError, Field } from "../lib/ui.js";
 import { html } from "../lib/view.js";
@@ -69,13 +69,8 @@ function PeopleField({ value, onChange, hint, error }) {
       <input name="filter_people" value=${value} placeholder="emp_…"
         onInput=${(/** @type {any} */ e) => onChange(e.target.value)} /></${Field}>`;
   }
-  const add = (/** @type {string | null} */ id) => id && !chosen.includes(id) && onChange([...chosen, id].join(" "));
-  const drop = (/** @type {string} */ id) => onChange(chosen.filter((one) => one !== id).join(" "));
   return html`<fieldset class="people"><legend class="field-label">${t.webhooks.filterPeople}</legend>
-    ${chosen.map((id) => html`<div key=${id} class="chosen"><${Person} id=${id} plain />
-      <button type="button" class="link" aria-label=${`${t.webhooks.filterDropPerson}: ${id}`}
-        onClick=${() => drop(id)}>${t.webhooks.filterDropPerson}</button></div>`)}
-    <${PersonField} label=${t.webhooks.filterAddPerson} value=${null} onChange=${add} />
+    <${People} label=${t.webhooks.filterAddPerson} value=${chosen} onChange=${(/** @type {string[]} */ all) => onChange(all.join(" "))} />
     ${error && html`<span class="field-error">${error}</span>`}</fieldset>`;
 }
 

@@ -25,7 +25,7 @@ export const personFields = (departments) => [
     options: ["employee", "manager", "org_admin"].map((role) => [role, t.words[role] ?? role]) },
   { name: "department_id", label: t.people.department, kind: "select", options: departments, isHalf: true },
   { name: "external_id", label: t.people.externalId, most: 128 },
-  { name: "manager_id", label: t.people.manager, kind: "person" },
+  { name: "manager_id", label: t.people.manager, kind: "person", problems: t.people.managerProblems },
   { name: "custom_fields", label: t.work.custom, part: Custom },
 ];
 
