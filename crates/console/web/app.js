@@ -19,7 +19,8 @@ import { t } from "./texts.js";
 /**
  * A screen, and who may open it: a key with one of the scopes that is of the given kind.
  * @typedef {{ path: string, name: string, icon: string, load: () => Promise<any>, scopes: string[],
- *   kind?: "operator" | "organization" | "admin" | "unbound" | "bound" }} Screen
+ *   kind?: "operator" | "organization" | "admin" | "unbound" | "bound", isRare?: boolean, isApart?: boolean }} Screen `isRare` keeps it out of the bar
+ *   of a phone; `isApart` begins a group
  */
 
 /** All screens, in the order of the navigation. @type {Screen[]} */
@@ -35,15 +36,15 @@ const SCREENS = [
     load: () => import("./screens/feedback.js"),
     scopes: ["observations:read", "objectives:read", "summaries:read", "conversations:read", "assignments:read"] },
   { path: "/import", name: "import", icon: "M10 3v9m-4-4 4 4 4-4M4 16h12",
-    load: () => import("./screens/import.js"), scopes: ["employees:write"] },
+    load: () => import("./screens/import.js"), scopes: ["employees:write"], isRare: true, isApart: true },
   { path: "/organization", name: "organization", icon: "M3 17V6l7-3 7 3v11zM7 9h1M12 9h1M7 12h1M12 12h1M9 17v-3h2v3",
-    load: () => import("./screens/organization.js"), scopes: ["settings:read", "employees:read", "observations:read"], kind: "admin" },
+    load: () => import("./screens/organization.js"), scopes: ["settings:read", "employees:read", "observations:read"], kind: "admin", isRare: true },
   { path: "/webhooks", name: "webhooks", icon: "M4 5h12v8H9l-4 3v-3H4z",
-    load: () => import("./screens/webhooks.js"), scopes: ["webhooks:read"] },
+    load: () => import("./screens/webhooks.js"), scopes: ["webhooks:read"], isApart: true },
   { path: "/events", name: "events", icon: "M3 11h3l2-6 3 11 2.5-7H17", load: () => import("./screens/events.js"),
     scopes: ["events:read"] },
   { path: "/keys", name: "keys", icon: "M12.5 11a4 4 0 1 0-3.7-2.5L3 14.5V17h3v-2h2v-2h1.5z",
-    load: () => import("./screens/keys.js"), scopes: ["settings:read"], kind: "operator" },
+    load: () => import("./screens/keys.js"), scopes: ["settings:read"], kind: "operator", isApart: true },
   { path: "/audit", name: "audit", icon: "M5 3h10v14H5zM8 7h4M8 10h4M8 13h2",
     load: () => import("./screens/audit.js"), scopes: ["audit:read"], kind: "unbound" },
   { path: "/connectors", name: "connectors", icon: "M7 3v4M13 3v4M5 7h10v3a5 5 0 0 1-10 0zM10 15v3",
@@ -69,7 +70,7 @@ const isCurrent = (/** @type {Screen} */ screen) => {
 function NavLink({ screen, onClick }) {
   const unread = useStore(unreadCount);
   const hasNumber = screen.name === "me" && unread && unread.count > 0;
-  return html`<a href=${href(screen.path)} aria-current=${isCurrent(screen) ? "page" : null} onClick=${onClick}
+  return html`<a href=${href(screen.path)} class=${screen.isApart ? "apart" : null} aria-current=${isCurrent(screen) ? "page" : null} onClick=${onClick}
     title=${hasNumber ? t.work.unread(unread.count, unread.isCut) : null}><svg viewBox="0 0 20 20" aria-hidden="true"><path d=${screen.icon} /></svg>
     <span>${t.screens[screen.name]}</span>${hasNumber && html`<span class="badge info" aria-hidden="true">${unread.count}${unread.isCut && "+"}</span>`}</a>`;
 }
@@ -161,7 +162,7 @@ function useSearchKey(show) {
 /** @param {{ onClick: () => void }} p */
 const SearchButton = ({ onClick }) => html`<button type="button" class="find" aria-keyshortcuts="Control+K Meta+K" onClick=${onClick}>
   <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M9 15A6 6 0 1 0 9 3a6 6 0 0 0 0 12zM13.5 13.5 17 17" /></svg><span>${t.search}</span>
-  <kbd aria-hidden="true">${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : "Ctrl K"}</kbd></button>`;
+  <kbd aria-hidden="true">${/Mac|iPhone|iPad/.test(navigator.platform) ? "⌘K" : t.controlKey}</kbd></button>`;
 
 function Shell() {
   const { path } = useRoute();
@@ -170,6 +171,7 @@ function Shell() {
   const main = useRef(/** @type {HTMLElement | null} */ (null));
   const open = SCREENS.filter((screen) => hasScope(screen) && isOfKind(screen));
   const screen = open.find(isCurrent);
+  const inBar = open.filter((one) => !one.isRare).slice(0, MOST_IN_BAR);
   const [isSearch, setIsSearch] = useState(false);
   const search = () => setIsSearch(true);
   useSearchKey(search);
@@ -193,14 +195,14 @@ function Shell() {
         : html`<${NotHere} screen=${SCREENS.find(isCurrent)} />`}
     </main>
     <nav class="bar" aria-label=${t.navigation}>
-      ${open.slice(0, MOST_IN_BAR).map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}
+      ${inBar.map((one) => html`<${NavLink} key=${one.name} screen=${one} />`)}
       <button type="button" onClick=${() => setIsMenu(true)}>
         <svg viewBox="0 0 20 20" aria-hidden="true"><path d="M4 6h12M4 10h12M4 14h12" /></svg>
         <span>${t.moreScreens}</span></button>
     </nav>
     ${isMenu && html`<${Dialog} title=${t.moreScreens} onClose=${() => setIsMenu(false)}>
       <${SearchButton} onClick=${() => (setIsMenu(false), search())} />
-      <nav class="menu" aria-label=${t.moreScreens}>${open.slice(MOST_IN_BAR).map((one) => html`
+      <nav class="menu" aria-label=${t.moreScreens}>${open.filter((one) => !inBar.includes(one)).map((one) => html`
         <${NavLink} key=${one.name} screen=${one} onClick=${() => setIsMenu(false)} />`)}</nav>
       <${Account} /></${Dialog}>`}
     ${isSearch && html`<${Part} load=${loadPalette} screens=${open} onClose=${() => setIsSearch(false)} />`}

@@ -10,8 +10,7 @@ export const signIn = {
   rules: { scim_external_id: "The id that the provider sends over SCIM", verified_email: "A confirmed e-mail address" },
   /** @type {Record<string, string>} */
   states: {
-    pending: "Nobody has signed in yet. The first sign-in proves that the client id is yours. A check with an access " +
-      "token proves an audience of tokens.",
+    pending: "Not tested yet. Sign in once to test it.",
     active: "People can sign in.",
     disabled: "Nobody can sign in, and tokens are refused.",
   },

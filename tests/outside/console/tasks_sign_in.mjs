@@ -1,6 +1,6 @@
 // Tasks with the sign-in of people.
 import { accessible } from "./looks.mjs";
-import { heading, inGerman, nav } from "./page.mjs";
+import { heading, inGerman, more, nav } from "./page.mjs";
 import { api } from "./service.mjs";
 
 const NAME = "Login of Acme";
@@ -53,14 +53,14 @@ export async function provider(page, { data, check, open, origin }) {
   check(changed.session_lifetime === 3600 && changed.scopes.includes("webhooks:read"), `changed: ${JSON.stringify(changed)}`);
   check(changed.client_secret_set, "an empty field removes the secret");
   await links(page, data, made, check);
-  await page.getByRole("button", { name: "Disable" }).click();
+  await more(page, "Disable");
   await dialog.getByRole("button", { name: "Disable" }).click();
   await page.getByText("Nobody can sign in, and tokens are refused.").waitFor();
   await page.getByRole("button", { name: "Enable" }).click();
   await dialog.getByRole("button", { name: "Enable" }).click();
-  await page.getByText("Nobody has signed in yet").waitFor();
+  await page.getByText("Not tested yet").waitFor();
   await bound(open, data, origin);
-  await page.getByRole("button", { name: "Delete" }).click();
+  await more(page, "Delete");
   await dialog.getByText("This cannot be undone.").waitFor();
   await dialog.getByRole("button", { name: "Delete the provider" }).click();
   await page.getByText("No provider is connected").waitFor();

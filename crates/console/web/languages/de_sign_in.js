@@ -10,8 +10,7 @@ export const signIn = {
   rules: { scim_external_id: "Die Id, die der Anbieter über SCIM sendet", verified_email: "Eine bestätigte E-Mail-Adresse" },
   /** @type {Record<string, string>} */
   states: {
-    pending: "Noch hat sich niemand angemeldet. Die erste Anmeldung beweist, dass die Client-Id Ihre ist. Eine Prüfung mit einem " +
-      "Access-Token beweist eine Audience von Token.",
+    pending: "Noch nicht geprüft. Melden Sie sich einmal an, um es zu prüfen.",
     active: "Personen können sich anmelden.",
     disabled: "Niemand kann sich anmelden, und Token werden abgelehnt.",
   },

@@ -29,7 +29,8 @@ function Numbers({ label, bars, names }) {
  *   names: { good: string, bad: string } }} p
  */
 export function Bars({ label, bars, names }) {
-  const most = Math.max(1, ...bars.map((bar) => bar.good + bar.bad));
+  const most = Math.max(...bars.map((bar) => bar.good + bar.bad));
+  if (!(most > 0)) return html`<p class="muted">${t.charts.none}</p>`;
   const step = WIDTH / Math.max(1, bars.length);
   const size = (/** @type {number} */ count) => (count === 0 ? 0 : Math.max(2, (count / most) * (HEIGHT - 4)));
   return html`<figure class="chart">
@@ -49,8 +50,7 @@ export function Bars({ label, bars, names }) {
     <figcaption><span>${bars[0]?.name}</span>
       <span class="legend"><i class="good"></i>${names.good}<i class="bad"></i>${names.bad}</span>
       <span>${bars.at(-1)?.name}</span></figcaption>
-    ${bars.some((bar) => bar.good + bar.bad > 0) && html`<p class="muted">${t.charts.most(number(most))}</p>
-      <${Numbers} label=${label} bars=${bars} names=${names} />`}
+    <span class="scale muted">${number(most)}</span><${Numbers} label=${label} bars=${bars} names=${names} />
   </figure>`;
 }
 

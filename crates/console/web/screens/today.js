@@ -125,7 +125,7 @@ const TONES = { webhook_inactive: "bad", webhook_failing: "bad", connector_pause
 /** @param {Matter} one @returns {Entry} */
 const entryOf = (one) => ({ key: `${one.kind} ${one.id}`, tone: TONES[one.kind] ?? "warn", text: one.title, to: screenOf(one),
   kind: one.kind === "objective_quiet" && !one.at ? t.progress.none : t.matters[one.kind] ?? words(one.kind),
-  note: one.reason ? short(one.reason, MOST_REASON) : one.due_date ? date(one.due_date) : one.employee_name
+  note: one.reason ? short(one.reason, MOST_REASON) : one.due_date ? t.feedback.due(date(one.due_date)) : one.employee_name
     ?? (one.at && html`<${Time} at=${one.at} />`) });
 
 /** @param {ReturnType<typeof useNotices>} notices @returns {Entry[]} */
@@ -138,7 +138,7 @@ const rank = (one) => ["bad", "warn", "info"].indexOf(one.tone);
 
 /** @param {{ entries: Entry[], isCut: boolean }} p `isCut` if a list that was read has more rows. */
 const Entries = ({ entries, isCut }) =>
-  html`<ul class="attention">${entries.slice(0, SHOWN).map((one) => html`<li key=${one.key}>
+  html`<ul class="attention matters">${entries.slice(0, SHOWN).map((one) => html`<li key=${one.key}>
     <${Badge} tone=${one.tone}>${one.kind}</${Badge}>
     <span class="grow"><a href=${one.to} dir="auto">${one.text}</a></span>
     ${one.note && html`<span class="muted" dir="auto">${one.note}</span>`}</li>`)}</ul>
