@@ -414,7 +414,7 @@ export const t = {
     rehire: "rehired", release_hold: "hold ended", unlink_identity: "account unlinked", continue: "continued", rekey: "encrypted again",
     delete: "deleted", prove: "domain proven", mail: "sent by mail", read: "read", read_all: "all read", continue_export: "export continued",
     export: "exported", begin: "begun", remove: "data removed", refuse: "refused", reset: "reset", disable: "disabled",
-    redeliver: "delivery resent", replay: "events replayed", report_failing: "reported as failing", test: "tested" },
+    redeliver: "delivery resent", resend: "resent", replay: "events replayed", report_failing: "reported as failing", test: "tested" },
   verbTexts: { submit: "Moves it to review.", approve: "The owner is notified.",
     reject: "It returns to the owner with the reason.", complete: "It becomes read-only.",
     miss: "It becomes read-only.",

@@ -157,7 +157,8 @@ async function review(page, { data, check }) {
     await page.getByRole("dialog").getByRole("button", { name: "Approve" }).click();
     await page.getByRole("dialog").waitFor({ state: "detached" });
   }
-  await page.getByRole("button", { name: `Reject: ${data.goals[3].title}` }).click();
+  await page.getByRole("link", { name: data.goals[3].title }).click();
+  await page.getByRole("button", { name: "Reject", exact: true }).click();
   await page.getByRole("dialog").getByLabel(/Reason/).fill("Not measurable: name a number.");
   await page.getByRole("dialog").getByRole("button", { name: "Reject" }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });

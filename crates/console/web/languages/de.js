@@ -415,7 +415,7 @@ export const t = {
     unlink_identity: "Konto gelöst", continue: "fortgesetzt", rekey: "neu verschlüsselt", delete: "gelöscht", prove: "Domain nachgewiesen",
     mail: "per Mail gesendet", read: "gelesen", read_all: "alle gelesen", continue_export: "Export fortgesetzt", export: "exportiert",
     begin: "begonnen", remove: "Daten entfernt", refuse: "abgelehnt", reset: "zurückgesetzt", disable: "abgeschaltet",
-    redeliver: "Zustellung erneut gesendet", replay: "Ereignisse wiederholt", report_failing: "als gestört gemeldet", test: "getestet" },
+    redeliver: "Zustellung erneut gesendet", resend: "erneut gesendet", replay: "Ereignisse wiederholt", report_failing: "als gestört gemeldet", test: "getestet" },
   verbTexts: { submit: "Geht in die Prüfung.", approve: "Die Inhaberin oder der Inhaber wird benachrichtigt.",
     reject: "Geht mit dem Grund zurück.", complete: "Lässt sich danach nicht mehr ändern.",
     miss: "Lässt sich danach nicht mehr ändern.",

@@ -36,7 +36,7 @@ function shown(value, field) {
 
 /** Fields before and after a change. @param {{ changes: Record<string, { from?: unknown, to: unknown }> }} p */
 export function Changes({ changes }) {
-  const entries = Object.entries(changes);
+  const entries = Object.entries(changes).filter(([, { from, to }]) => (from ?? to ?? null) !== null);
   return entries.length > 0 && html`<ul class="changes">${entries.map(([field, { from, to }]) => html`<li key=${field}>
     <span class="muted" title=${field}>${fieldName(field)}:</span>${" "}
     ${from !== undefined && from !== null && html`<del><span class="hidden">${t.before} </span>${shown(from, field)}</del>

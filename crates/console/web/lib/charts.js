@@ -87,7 +87,7 @@ export const Progress = ({ label, of, text }) => html`<div class="meter">
     <rect class="track" width="100" height="6" /><rect class="fill" width=${of} height="6" /></svg></div>`;
 
 /** The part of a way that is done, in a line. @param {{ of: number | null }} p */
-export const Share = ({ of }) => of === null ? "–" : html`<span class="share"><span>${percent(of, 100)}</span>
+export const Share = ({ of }) => of === null ? html`<span class="muted">–</span>` : html`<span class="share"><span>${percent(of, 100)}</span>
   <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true"><rect class="track" width="100" height="6" /><rect class="fill" width=${of} height="6" /></svg></span>`;
 
 /**

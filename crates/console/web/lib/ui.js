@@ -44,7 +44,7 @@ export function Page({ title, lead, mark, state, actions, back, children }) {
     <header class="page-head">
       ${mark}<div class="page-title"><div class="entry-head"><h1 tabindex="-1" ref=${heading}>${title}</h1>${state}</div>
         ${lead && html`<p class="lead">${lead}</p>`}</div>
-      <div class="actions">${actions}${!isBound() && html`<${Button} kind="quiet requests" onClick=${() => isDrawerOpen.set(true)}>
+      <div class="actions">${actions}${!isBound() && html`<${Button} kind="quiet of-requests" onClick=${() => isDrawerOpen.set(true)}>
         <code aria-hidden="true">${"</>"}</code>${t.requests}</${Button}>`}</div>
     </header>
     ${children}

@@ -56,8 +56,8 @@ export const stateOf = (one) => (one.status === "proposed" && one.submitted_at ?
 export const actionsOf = (one) => !can("objectives:write") ? [] : [...(one.changed_since_approval ? ["approve"] : []), ...(REVIEW[stateOf(one)] ?? [])]
   .filter((name) => !(stateOf(one) === "in_review" && ["approve", "reject"].includes(name) && isBound() && one.owner_id === self()));
 
-/** What a list offers of an objective: the next step, and the other answer of a review. @param {Objective} one */
-const nextOf = (one) => actionsOf(one).slice(0, stateOf(one) === "in_review" ? 2 : 1).filter((name) => name !== "archive");
+/** What a list offers: the next step. @param {string[]} names */
+const nextOf = ([name]) => name && name !== "archive" ? [name] : [];
 
 /**
  * The actions of the state of a resource: the next step is the primary one, and an archive is behind a button.
@@ -94,7 +94,7 @@ export function Objectives() {
     { name: "progress", label: t.progress.progress, cell: (/** @type {Objective} */ one) => html`<${Share} of=${one.progress} />` },
     { name: "confidence", label: t.progress.confidence, cell: (/** @type {Objective} */ one) => html`<${Confidence} of=${one} />` },
     { name: "end", label: t.work.to, cell: (/** @type {Objective} */ one) => html`<time datetime=${one.period_end}>${date(one.period_end)}</time>` },
-    { name: "actions", label: t.actions, cell: (/** @type {Objective} */ one) => html`<div class="actions">${nextOf(one).map((name) => html`
+    { name: "actions", label: t.actions, cell: (/** @type {Objective} */ one) => html`<div class="actions">${nextOf(actionsOf(one)).map((name) => html`
       <${Button} key=${name} aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, objective: one })}>${t.verbs[name]}</${Button}>`)}</div>` },
   ];
   const bulk = useBulk(list.rows, { name: (one) => one.title, may: can("objectives:write"), isOpen: (one) => stateOf(one) === "in_review" });
@@ -185,7 +185,7 @@ export function Summaries() {
         <span>
           ${t.feedback.cites(one.included_observation_ids.length, one.included_objective_ids.length)}</span></div>
       <${Prose}>${one.body}</${Prose}>
-      ${can("summaries:write") && summaryActionsOf(one).slice(0, 1).filter((name) => name !== "archive").map((name) => html`<div class="actions">
+      ${can("summaries:write") && nextOf(summaryActionsOf(one)).map((name) => html`<div class="actions">
         <${Button} key=${name} aria-label=${`${t.verbs[name]}: ${one.title}`} onClick=${() => setDialog({ name, of: one })}>${t.verbs[name]}</${Button}></div>`)}</li>`)}</ul>`}</${Shown}>
     ${dialog &&
       html`<${Act} name=${dialog.name} path=${`/summaries/${dialog.of.id}`} of=${dialog.of}

@@ -132,7 +132,7 @@ function Log({ webhooks }) {
 }
 
 /** @type {import("../lib/bulk.js").BulkAction[]} */
-const RESEND = [{ name: "resend", verb: "redeliver", text: t.work.bulk.resendText, send: (one, _, quiet) =>
+const RESEND = [{ name: "resend", text: t.work.bulk.resendText, send: (one, _, quiet) =>
   request("POST", `/webhooks/${one.subscription_id}/deliveries/${one.id}/redeliver`, quiet) }];
 
 /** @param {{ id: string }} p */
