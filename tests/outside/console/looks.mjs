@@ -68,7 +68,7 @@ export async function whole(page, name, check) {
       const isTable = node.parentElement.closest("td, th");
       if (!node.parentElement.checkVisibility() || node.parentElement.closest("code, pre, [dir=auto], .prose, .changes, option, .hidden")) continue;
       // In a table, types of events and other texts with punctuation are words, too.
-      for (const { 0: word, index } of node.data.matchAll(isTable ? /[^\s]{2,40}/g : /(?<![\p{L}\p{N}@._/:-])\p{L}{2,24}(?![\p{L}\p{N}@_/:-]|\.\p{L})/gu)) {
+      for (const { 0: word, index } of node.data.matchAll(isTable ? /(?<!\S)[^\s@/-]{2,40}(?!\S)/g : /(?<![\p{L}\p{N}@._/:-])\p{L}{2,24}(?![\p{L}\p{N}@_/:-]|\.\p{L})/gu)) {
         range.setStart(node, index);
         range.setEnd(node, index + word.length);
         if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) words.push(word);

@@ -54,6 +54,7 @@ export async function list(page, { check, data }) {
   await api("PATCH", `/employees/${data.jonas.id}`, { job_title: "=1+1" });
   await page.goto(page.url().replace(/\/console.*/, "/console/people?role=manager"));
   await settled(page);
+  await page.getByRole("button", { name: "More filters" }).click();
   await page.getByRole("combobox", { name: "Order" }).selectOption("First name");
   await settled(page);
   const names = await page.locator("td.main a").allInnerTexts();

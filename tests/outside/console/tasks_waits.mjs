@@ -142,7 +142,7 @@ export async function filters(_, { open, origin, check }) {
     const before = await places();
     await button(page, more).click();
     await field.waitFor();
-    check((await places()).join() === before.join(), "the filters move when the rest opens");
+    check((await places()).join() === before.join(), `the filters move when the rest opens: ${before} to ${await places()}`);
     await accessible(page, `all filters, ${locale}`, check);
     await button(page, fewer).click();
     await gone(field);

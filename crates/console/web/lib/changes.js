@@ -7,7 +7,7 @@ import { Person } from "./people.js";
 import { html } from "./view.js";
 
 /** Fields whose values are words of the API. */
-const WORDS = ["access_level", "confidence", "role", "status", "type", "visibility"];
+const WORDS = ["access_level", "confidence", "last_sync_status", "role", "status", "type", "visibility"];
 /** The form of an id: a word, and 26 characters without look-alikes. */
 const ID = /^[a-z]{2,4}_[0-9A-HJKMNP-TV-Z]{26}$/;
 const DAY = /^\d{4}-\d\d-\d\d$/;
@@ -34,12 +34,15 @@ function shown(value, field) {
   return WORDS.includes(field) ? t.words[value] ?? value : DAY.test(value) ? date(value) : html`<span dir="auto">${plain(value)}</span>`;
 }
 
+/** `true` if there is no value: neither one of an empty list nor of an empty object. @param {unknown} value */
+const isMissing = (value) => value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
+
 /** Fields before and after a change. @param {{ changes: Record<string, { from?: unknown, to: unknown }> }} p */
 export function Changes({ changes }) {
-  const entries = Object.entries(changes).filter(([, { from, to }]) => (from ?? to ?? null) !== null);
+  const entries = Object.entries(changes).filter(([, { from, to }]) => !isMissing(from) || !isMissing(to));
   return entries.length > 0 && html`<ul class="changes">${entries.map(([field, { from, to }]) => html`<li key=${field}>
     <span class="muted" title=${field}>${fieldName(field)}:</span>${" "}
-    ${from !== undefined && from !== null && html`<del><span class="hidden">${t.before} </span>${shown(from, field)}</del>
+    ${!isMissing(from) && html`<del><span class="hidden">${t.before} </span>${shown(from, field)}</del>
       ${" "}<span aria-hidden="true">→</span>${" "}`}
     <ins><span class="hidden">${t.after} </span>${shown(to, field)}</ins></li>`)}</ul>`;
 }

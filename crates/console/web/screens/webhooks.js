@@ -90,9 +90,10 @@ const logColumns = (webhooks) => [
     const receiver = webhooks.get(one.subscription_id);
     return html`<a href=${href(`/webhooks/${one.subscription_id}`)} title=${one.request_url} dir="auto">${receiver ? nameOf(receiver) : one.request_url}</a>`;
   } }] : []),
-  { name: "status", label: t.webhooks.result, cell: (/** @type {DeliveryEntry} */ one) => html`<${Status} word=${one.status} />` },
+  { name: "status", label: t.webhooks.result, cell: (/** @type {DeliveryEntry} */ one) => one.failure && !one.response_status
+    ? html`<${Badge} tone="bad">${t.failures[one.failure] ?? one.failure}</${Badge}>` : html`<${Status} word=${one.status} />` },
   { name: "answer", label: t.webhooks.answer, isNumber: true,
-    cell: (/** @type {DeliveryEntry} */ one) => one.response_status || (one.failure ? t.failures[one.failure] ?? one.failure : "–") },
+    cell: (/** @type {DeliveryEntry} */ one) => one.response_status || "–" },
   { name: "took", label: t.webhooks.took, isNumber: true,
     cell: (/** @type {DeliveryEntry} */ one) => duration(one.response_duration_ms) },
   { name: "attempt", label: t.webhooks.attempt, isNumber: true,
