@@ -11,7 +11,7 @@ use candor_domain::params::Bounds;
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::{Date, Timestamp};
 use candor_provisioning::Connector;
-use candor_provisioning::connector::{self, SyncStatus};
+use candor_provisioning::connector;
 use candor_subscriptions::{self as subscriptions, Subscription};
 
 use crate::{AttentionKind, Matter};
@@ -37,21 +37,30 @@ pub fn of_webhook(webhook: &Subscription) -> Option<Matter> {
 /// Returns the matter of a paused connector, or of one whose newest sync left rows out.
 #[must_use]
 pub fn of_connector(connector: &Connector) -> Option<Matter> {
-    let is_incomplete = connector.last_sync.as_ref().is_some_and(|sync| sync.status != SyncStatus::Succeeded);
-    let (kind, at) = if connector.status() == connector::Status::Paused {
-        (AttentionKind::ConnectorPaused, connector.paused_at)
-    } else if is_incomplete {
-        (AttentionKind::ConnectorFailing, connector.last_sync.as_ref().map(|sync| sync.at))
-    } else {
-        return None;
+    let (kind, at) = match connector.incomplete_at() {
+        _ if connector.status() == connector::Status::Paused => {
+            (AttentionKind::ConnectorPaused, connector.paused_at)
+        }
+        Some(at) => (AttentionKind::ConnectorFailing, Some(at)),
+        None => return None,
     };
     Some(Matter::new(kind, connector.id, "/connectors", &*connector.hris_source).with_time(at))
+}
+
+/// Returns the bounds of the ends of the keys that are valid and expire soon.
+#[must_use]
+pub const fn soon(now: Timestamp) -> Bounds<Timestamp> {
+    let end = now.plus_seconds(EXPIRES_WITHIN_DAYS * DAY_SECONDS);
+    Bounds {
+        gte: Some(Timestamp::from_millis(now.millis() + 1)),
+        lte: Some(Timestamp::from_millis(end.millis() - 1)),
+    }
 }
 
 /// Returns the matter of a valid key that expires soon.
 #[must_use]
 pub fn of_key(key: &ApiKey, now: Timestamp) -> Option<Matter> {
-    let end = key.expires_at?;
+    let end = key.notable_end()?;
     let is_soon = key.is_valid(now) && end < now.plus_seconds(EXPIRES_WITHIN_DAYS * DAY_SECONDS);
     is_soon
         .then(|| Matter::new(AttentionKind::ApiKeyExpiring, key.id, "/api-keys", &*key.name).with_time(Some(end)))

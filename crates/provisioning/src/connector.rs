@@ -155,6 +155,13 @@ impl Connector {
         }
     }
 
+    /// Returns the time of the newest sync if rows of it were not applied and the connector is not paused.
+    #[must_use]
+    pub fn incomplete_at(&self) -> Option<Timestamp> {
+        let incomplete_sync = self.last_sync.as_ref().filter(|sync| sync.status != SyncStatus::Succeeded);
+        incomplete_sync.map(|sync| sync.at).filter(|_| self.status() != Status::Paused)
+    }
+
     /// Creates a connector without a sync.
     pub fn create(id: ConnectorId, draft: Draft, at: Timestamp) -> Decision<Self> {
         let Draft { kind, hris_source, mapped_custom_field_keys, brake, custom_field_mappings } = draft;

@@ -194,6 +194,46 @@ async fn attention_ends_after_twenty_of_a_kind() {
     }
 }
 
+/// Number of newer resources of each kind, more than a page of their lists has.
+const NEWER: usize = 101;
+
+#[tokio::test]
+async fn newer_resources_do_not_hide_an_old_matter() {
+    for shared in every_store().await {
+        let (world, store) = (&shared.world, shared.name);
+        let [hook, failing, connector, key, _] = fail_operations(world).await;
+        for number in 0..NEWER {
+            let url = format!("https://hooks.example.com/{number}");
+            world.made("/v1/webhooks", json!({"url": url, "event_types": ["webhook.disabled"]})).await;
+            let source = format!("feed_{number}");
+            world.made("/v1/connectors", json!({"type": "csv_feed", "hris_source": source})).await;
+            world.made("/v1/api-keys", json!({"name": "Newer", "scopes": ["events:read"]})).await;
+        }
+        let paths: Vec<_> =
+            matters(&read_attention(world, &world.admin).await).into_iter().map(|[.., path]| path).collect();
+        let expected_paths = [
+            format!("/webhooks/{hook}"),
+            format!("/webhooks/{failing}"),
+            format!("/connectors/{connector}"),
+            format!("/api-keys/{key}"),
+        ];
+        assert_eq!(paths, expected_paths, "{store}");
+    }
+}
+
+#[tokio::test]
+async fn end_of_a_short_life_is_no_matter() {
+    for shared in every_store().await {
+        let world = &shared.world;
+        for seconds in [3600, DAY] {
+            let end = world.services.clock.now().plus_seconds(seconds).to_string();
+            let key = json!({"name": "Portal link", "scopes": ["webhooks:read"], "expires_at": end});
+            world.made("/v1/api-keys", key).await;
+        }
+        assert_eq!(read_attention(world, &world.admin).await["data"], json!([]), "{}", shared.name);
+    }
+}
+
 #[tokio::test]
 async fn attention_shows_kinds_that_the_key_may_read() {
     let world = TestApi::new().await;

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use candor_attention::{
     Attention, AttentionKind, MAX_OF_KIND, Matter, PartOfAttention, filter_awaited, filter_quiet,
     find_return_reasons, of_assignment, of_connector, of_key, of_objective, of_returned_draft,
-    of_returned_objective, of_shared_summary, of_summary, of_webhook,
+    of_returned_objective, of_shared_summary, of_summary, of_webhook, soon,
 };
-use candor_domain::access::api_key::{self, ApiKey, ApiKeyKind};
 use candor_domain::access::{Access, Permission};
 use candor_domain::assignment::{self, Assignment};
 use candor_domain::id::EmployeeId;
@@ -19,8 +18,6 @@ use candor_domain::people::Employee;
 use candor_domain::summary::{self, Summary};
 use candor_domain::time::Timestamp;
 use candor_port_storage::StorageExt;
-use candor_provisioning::Connector;
-use candor_subscriptions::Subscription;
 use candor_tables::flat::Stored;
 use candor_tables::listing::TypedListing;
 use candor_tables::rows;
@@ -86,24 +83,15 @@ impl Reader<'_> {
 
     /// Reads subscriptions, connectors and keys.
     async fn read_settings(&self) -> Result<Parts, Error> {
-        let webhooks = rows::webhooks::list(
-            &candor_subscriptions::Filter::default(),
-            Subscription::DEFAULT,
-            &PageRequest::ALL,
-        );
-        let connectors = rows::connectors::list(Bounds::default(), Connector::DEFAULT, &PageRequest::ALL);
-        let filter = api_key::Filter { kind: Some(ApiKeyKind::Key), ..api_key::Filter::default() };
-        let keys = rows::api_keys::list(filter, ApiKey::DEFAULT, &PageRequest::ALL);
-        let (webhooks, connectors, keys) = tokio::try_join!(
-            self.read(&[AttentionKind::WebhookInactive, AttentionKind::WebhookFailing], webhooks, of_webhook),
-            self.read(
-                &[AttentionKind::ConnectorPaused, AttentionKind::ConnectorFailing],
-                connectors,
-                of_connector
-            ),
+        let keys = rows::api_keys::ending_within(soon(self.now), MAX_OF_KIND);
+        let (inactive, failing, paused, incomplete, keys) = tokio::try_join!(
+            self.read(&[AttentionKind::WebhookInactive], rows::webhooks::inactive(&FIRST), of_webhook),
+            self.read(&[AttentionKind::WebhookFailing], rows::webhooks::failing(&FIRST), of_webhook),
+            self.read(&[AttentionKind::ConnectorPaused], rows::connectors::paused(MAX_OF_KIND), of_connector),
+            self.read(&[AttentionKind::ConnectorFailing], rows::connectors::incomplete(MAX_OF_KIND), of_connector),
             self.read(&[AttentionKind::ApiKeyExpiring], keys, |key| of_key(key, self.now)),
         )?;
-        Ok([webhooks, connectors, keys].concat())
+        Ok([inactive, failing, paused, incomplete, keys].concat())
     }
 
     /// Reads what was sent back to the caller's person, and the summaries shared with that person.

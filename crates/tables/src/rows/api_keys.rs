@@ -5,6 +5,7 @@ use candor_domain::access::{AllowedNetworks, Permissions};
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, IdentityProviderId, KeyKind};
 use candor_domain::page::{PageRequest, Sort, Sortable};
+use candor_domain::params::Bounds;
 use candor_domain::time::Timestamp;
 
 use super::column;
@@ -87,6 +88,7 @@ stored! {
     }
     derived {
         session_ends_at: Option<Time> = key.session_end(),
+        notable_end: Option<Time> = key.notable_end(),
     }
     fields {
         hash: KeyHash(hash),
@@ -102,6 +104,7 @@ stored! {
             Index::of_columns(&["employee_id", "kind", "created_at", "id"]),
             Index::of_columns(&["identity_provider_id", "identity_sid", "created_at", "id"]),
             Index::of_columns(&["employee_id", "session_ends_at", "id"]),
+            Index::of_columns(&["notable_end", "id"]),
         ],
         of_organization: true,
         ..Table::with_name("api_keys")
@@ -110,6 +113,7 @@ stored! {
 
 const KIND: Column = column("kind", Type::Text);
 const SESSION_ENDS_AT: Column = column("session_ends_at", Type::Time);
+const NOTABLE_END: Column = column("notable_end", Type::Time);
 
 /// Lookup by id across all tenants.
 pub const BY_ID: LookupColumn<ApiKey> = LookupColumn::column("id", Type::Id);
@@ -128,6 +132,14 @@ pub const PREVIOUS_EXPIRING_DUE: LookupColumn<ApiKey> = LookupColumn::column("pr
 pub fn list(filter: Filter, sort: Sort, page: &PageRequest) -> TypedListing<ApiKey> {
     let mut keys = Listing::list_by_update_time::<ApiKey>(filter.updated_at, sort, page);
     keys.is(KIND, filter.kind.map(kind_value));
+    keys.into_list()
+}
+
+/// List of the keys with a notable end within these bounds, in the order of their ends (decision A21).
+#[must_use]
+pub fn ending_within(bounds: Bounds<Timestamp>, limit: u16) -> TypedListing<ApiKey> {
+    let mut keys = Listing::new_ordered::<ApiKey>(NOTABLE_END, false, limit);
+    keys.restrict_to_bounds(NOTABLE_END, bounds, SqlValue::Time);
     keys.into_list()
 }
 

@@ -7,8 +7,9 @@ use candor_domain::time::Timestamp;
 use candor_provisioning::Connector;
 use candor_provisioning::connector::{Brake, Sync};
 
-use crate::flat::{Index, Table};
-use crate::listing::{Listing, TypedListing};
+use super::column;
+use crate::flat::{Index, SqlValue, Table, Type};
+use crate::listing::{Condition, Listing, TypedListing};
 use crate::stored::stored;
 
 stored! {
@@ -29,6 +30,7 @@ stored! {
         paused_at: Option<Time>,
         resumed_at: Option<Time>,
     }
+    derived { incomplete_at: Option<Time> = connector.incomplete_at() }
     fields {
         last_sync: last_sync_at.zip(last_sync_status).map(|(at, status)| Sync {
             at,
@@ -38,9 +40,34 @@ stored! {
         brake: Brake { percent: brake_percent, at_least: brake_at_least },
     }
     table Table {
-        indexes: &[Index::of_columns(&["created_at", "id"]), Index::of_columns(&["updated_at", "id"])],
+        indexes: &[
+            Index::of_columns(&["created_at", "id"]),
+            Index::of_columns(&["updated_at", "id"]),
+            Index::of_columns(&["paused_at", "id"]),
+            Index::of_columns(&["incomplete_at", "id"]),
+        ],
         ..Table::with_name("connectors")
     };
+}
+
+/// List of the paused connectors, the last paused one first (decision A21).
+#[must_use]
+pub fn paused(limit: u16) -> TypedListing<Connector> {
+    with_time("paused_at", limit)
+}
+
+/// List of the connectors whose newest sync was incomplete, the newest sync first (decision A21).
+#[must_use]
+pub fn incomplete(limit: u16) -> TypedListing<Connector> {
+    with_time("incomplete_at", limit)
+}
+
+/// Returns the list of the connectors that have a time in this column.
+fn with_time(name: &'static str, limit: u16) -> TypedListing<Connector> {
+    let time = column(name, Type::Time);
+    let mut connectors = Listing::new_ordered::<Connector>(time, true, limit);
+    connectors.conditions.push(Condition::AtLeast(time, SqlValue::Time(Timestamp::from_millis(0))));
+    connectors.into_list()
 }
 
 /// List of `GET /connectors` (decision G).

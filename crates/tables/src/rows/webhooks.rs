@@ -6,16 +6,17 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{DepartmentId, EmployeeId, WebhookId, WebhookKind};
 use candor_domain::objective::Scope;
 use candor_domain::observation;
-use candor_domain::page::{PageRequest, Sort};
+use candor_domain::page::{PageRequest, Sort, Sortable};
 use candor_domain::time::Timestamp;
 use candor_subscriptions::{
-    CustomHeaders, EventFilter, Filter, SealedHeader, SealedSecret, Streak, Subscription, Topics,
+    CustomHeaders, EventFilter, Filter, SealedHeader, SealedSecret, Status, Streak, Subscription, Topics,
 };
 use serde::{Deserialize, Serialize};
 
+use super::column;
 use crate::codec::{Codec, Layout};
 use crate::error::CorruptRowError;
-use crate::flat::{BackgroundWorker, Cells, Index, Reader, SqlValue, Stored, Table, Type};
+use crate::flat::{BackgroundWorker, Cells, Column, Index, Reader, SqlValue, Stored, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::read::LookupColumn;
 use crate::stored::{columns_read, stored};
@@ -198,7 +199,12 @@ stored! {
         failing_due,
     }
     table Table {
-        indexes: &[Index::of_columns(&["created_at", "id"]), Index::of_columns(&["updated_at", "id"])],
+        indexes: &[
+            Index::of_columns(&["created_at", "id"]),
+            Index::of_columns(&["updated_at", "id"]),
+            Index::of_columns(&["active", "created_at", "id"]),
+            Index::of_columns(&["active", "last_delivery_status", "created_at", "id"]),
+        ],
         wakes: Some(BackgroundWorker::Delivery),
         ..Table::with_name("webhooks")
     };
@@ -255,8 +261,28 @@ fn secrets(text: &str) -> Option<Vec<SealedSecret>> {
     seals.into_iter().map(secret).collect()
 }
 
+const ACTIVE: Column = column("active", Type::Flag);
+
 /// Lookup of the subscriptions whose event `webhook.failing` is due.
 pub const FAILING_DUE: LookupColumn<Subscription> = LookupColumn::column("failing_due", Type::Time);
+
+/// List of the inactive subscriptions (decision A21).
+#[must_use]
+pub fn inactive(page: &PageRequest) -> TypedListing<Subscription> {
+    let mut webhooks = Listing::new::<Subscription>(Subscription::DEFAULT, page);
+    webhooks.is(ACTIVE, Some(SqlValue::Flag(false)));
+    webhooks.into_list()
+}
+
+/// List of the active subscriptions whose newest delivery failed (decision A21).
+#[must_use]
+pub fn failing(page: &PageRequest) -> TypedListing<Subscription> {
+    let mut webhooks = Listing::new::<Subscription>(Subscription::DEFAULT, page);
+    webhooks.is(ACTIVE, Some(SqlValue::Flag(true)));
+    webhooks
+        .runs(column("last_delivery_status", Type::Text), [Status::Failed, Status::Dropped].map(|one| one.word()));
+    webhooks.into_list()
+}
 
 /// List of `GET /webhooks` (§4.4).
 #[must_use]

@@ -12,6 +12,9 @@ use crate::time::Timestamp;
 /// Time after its end for which a session stays in the list of API keys, in seconds: 30 days.
 const KEPT_SECONDS: i64 = 30 * 86_400;
 
+/// Life of a portal link's key at most, in seconds. The end of so short a life is expected.
+const SHORT_LIFE_SECONDS: i64 = 86_400;
+
 /// Kind of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "snake_case")]
@@ -61,6 +64,14 @@ impl ApiKey {
         self.expires_at.filter(|_| is_lasting)
     }
 
+    /// Returns the end of which admins are told beforehand; `None` for a session, for a revoked key, and for a key that
+    /// lives for a day at most, as that of a portal link.
+    #[must_use]
+    pub fn notable_end(&self) -> Option<Timestamp> {
+        let is_lasting = self.kind == ApiKeyKind::Key && self.revoked_at.is_none();
+        self.expires_at.filter(|end| is_lasting && *end > self.created_at.plus_seconds(SHORT_LIFE_SECONDS))
+    }
+
     /// Returns `true` if a session ended so long ago that it leaves the list of API keys.
     #[must_use]
     pub fn is_bygone(&self, at: Timestamp) -> bool {
@@ -73,6 +84,19 @@ impl ApiKey {
 mod tests {
     use super::super::tests::{NOW, key};
     use super::*;
+
+    #[test]
+    fn end_of_a_lasting_key_is_notable() {
+        let day = NOW.plus_seconds(SHORT_LIFE_SECONDS);
+        let month = NOW.plus_seconds(30 * SHORT_LIFE_SECONDS);
+        let lasting = ApiKey { created_at: NOW, expires_at: Some(month), ..key() };
+        assert_eq!(lasting.notable_end(), Some(month));
+        let session = ApiKey { kind: ApiKeyKind::Session, ..lasting.clone() };
+        let revoked = ApiKey { revoked_at: Some(NOW), ..lasting.clone() };
+        let short = ApiKey { expires_at: Some(day), ..lasting.clone() };
+        let endless = ApiKey { expires_at: None, ..lasting };
+        assert_eq!([session, revoked, short, endless].map(|one| one.notable_end()), [None; 4]);
+    }
 
     #[test]
     fn session_leaves_the_list_a_month_after_its_end() {
