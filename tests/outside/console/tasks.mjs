@@ -7,7 +7,7 @@ import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
 import { columns, csv, files } from "./tasks_import.mjs";
 import { progress } from "./tasks_progress.mjs";
 import { colleague, frugal, mine, rights, team } from "./tasks_bound.mjs";
-import { draft, german, jump, keyboard, list, undo } from "./tasks_find.mjs";
+import { draft, german, jump, keyboard, list, messages, undo } from "./tasks_find.mjs";
 import { addresses, provider } from "./tasks_sign_in.mjs";
 import { about, sent, trail, unknown, who } from "./tasks_sent.mjs";
 import { filters, older, reasons, unread } from "./tasks_waits.mjs";
@@ -349,4 +349,4 @@ async function stale(page, { origin, check }) {
 }
 
 export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, flood, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
-  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, reasons, unread, older, filters, team, mine, colleague, rights, frugal, provider, addresses, person, refusals, agreed, returned, jump, keyboard, list, undo, german, draft];
+  hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, reasons, unread, older, filters, team, mine, colleague, rights, frugal, provider, addresses, person, refusals, agreed, returned, jump, keyboard, list, messages, undo, german, draft];

@@ -1,6 +1,6 @@
 // Tasks of finding: the search of all screens, and the order, columns and files of lists.
 import { readFile } from "node:fs/promises";
-import { heading, settled } from "./page.mjs";
+import { heading, nav, settled } from "./page.mjs";
 import { accessible } from "./looks.mjs";
 import { api } from "./service.mjs";
 
@@ -35,7 +35,23 @@ export async function jump(page, { data, check }) {
 }
 
 /** Nothing is lost without a question: Escape closes the search at once, and a dialog with a text keeps the keyboard. */
-export async function keyboard(page, { check }) {
+export async function keyboard(page, { check, data, origin }) {
+  await page.goto(`${origin}/console/people/${data.ruth.id}`);
+  const more = page.locator("main").getByRole("button", { name: "More", exact: true });
+  const chosen = page.getByRole("button", { name: "New summary", exact: true });
+  await more.focus();
+  check((await chosen.count()) === 0, "rare actions are open");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  check(await chosen.evaluate((one) => one === document.activeElement), "Tab leaves the open actions");
+  await accessible(page, "open actions", check);
+  await page.keyboard.press("Escape");
+  check(await more.evaluate((one) => one === document.activeElement && one.getAttribute("aria-expanded") === "false"), "Escape keeps the actions open");
+  await page.keyboard.press("Enter");
+  await chosen.click();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "detached" });
+  check(await more.evaluate((one) => one === document.activeElement), "the focus is lost after a dialog of an action");
   await page.keyboard.press(KEYS[0]);
   await page.getByRole("combobox", { name: "Search" }).fill("nothing has this name");
   await page.getByText("Nothing found.").waitFor();
@@ -69,6 +85,25 @@ export async function list(page, { check, data }) {
   check(rows.length > names.length, `the file has ${rows.length} lines for ${names.length} people on the screen`);
   check(rows.some((row) => row.startsWith("Jonas,Okafor,") && row.includes(",'=1+1,")), `the file has ${rows.join(" | ")}`);
   await api("PATCH", `/employees/${data.jonas.id}`, { job_title: "Head of product" });
+}
+
+/** Messages cover neither the head nor the bar of a phone, are three at most, and end with their view. */
+export async function messages(_, { data, open, origin, check }) {
+  const phone = await open({ viewport: { width: 390, height: 844 } });
+  await phone.goto(`${origin}/console/people/${data.ruth.id}`);
+  await heading(phone, "Ruth Abebe");
+  const copy = phone.locator("main .copy").first();
+  for (let count = 0; count < 5; count += 1) await copy.evaluate((one) => one.click());
+  const shown = phone.locator(".toast");
+  await shown.nth(2).waitFor();
+  check((await shown.count()) === 3, `${await shown.count()} messages`);
+  const boxes = await Promise.all([shown.first(), shown.nth(2), phone.locator(".page-head"), phone.locator(".bar")].map((one) => one.boundingBox()));
+  const [first, last, head, bar] = boxes;
+  check(first.y > head.y + head.height && last.y + last.height <= bar.y, `messages from ${first.y} to ${last.y + last.height}`);
+  await nav(phone, "People");
+  await heading(phone, "People");
+  check((await shown.count()) === 0, "messages of another view stay");
+  await phone.context().close();
 }
 
 /** Archives an observation, and takes that back from the message. */

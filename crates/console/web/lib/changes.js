@@ -30,6 +30,7 @@ function shown(value, field) {
   if (entries.length > 0) return entries.map(([key, one], at) => html`${at > 0 && ", "}<span dir="auto">${fieldName(key, key)}</span>: ${shown(one, key)}`);
   if (typeof value === "boolean") return value ? t.progress.yes : t.progress.no;
   if (typeof value !== "string") return value && typeof value === "object" ? "–" : plain(value);
+  if (field === "hris_source" && value === "manual") return t.people.manual;
   if (ID.test(value)) return html`<${Thing} id=${value} />`;
   return WORDS.includes(field) ? t.words[value] ?? value : DAY.test(value) ? date(value) : html`<span dir="auto">${plain(value)}</span>`;
 }

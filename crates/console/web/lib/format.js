@@ -92,7 +92,7 @@ const FIELDS = {
   due_date: t.work.due, email: t.people.email, employee_id: t.people.person, environment: t.keys.environment, event_types: t.webhooks.types,
   expires_at: t.keys.end, external_id: t.people.externalId, filter: t.webhooks.filter, first_name: t.people.firstName, headers: t.delivery.headers,
   hris_source: t.people.source, impact: t.feedback.impact, included_objective_ids: t.feedback.objectives, included_observation_ids: t.feedback.observations,
-  instructions: t.work.instructions, job_title: t.people.title, key_results: t.work.results, last_sync_at: t.connectors.last, last_sync_message: t.connectors.issue, last_sync_status: t.connectors.result, last_name: t.people.lastName, manager_email: t.people.manager,
+  instructions: t.work.instructions, is_hris_managed: verbName("manage"), job_title: t.people.title, key_results: t.work.results, last_sync_at: t.connectors.last, last_sync_message: t.connectors.issue, last_sync_status: t.connectors.result, last_name: t.people.lastName, manager_email: t.people.manager,
   manager_id: t.people.manager, max_per_second: t.webhooks.rateLimit, name: t.name, note: t.progress.note, objective_review: t.work.organization.objectiveReview,
   observation: t.feedback.observation, observation_date: t.work.day, owner_id: t.feedback.owner, parent_id: t.work.supports, participant_ids: t.work.participants,
   period_end: t.work.to, period_start: t.work.from, progress: t.progress.progress, recommended_action: t.feedback.action, requester_id: t.work.requester,

@@ -1,12 +1,16 @@
 //! Data migrations of existing rows.
 
+use candor_domain::access::api_key::{ApiKey, ApiKeyKind};
 use candor_domain::assignment::{Assignment, SubmissionStatus};
 use candor_domain::audit::AuditEntry;
 use candor_domain::catalog::Department;
 use candor_domain::id::{EmployeeId, ObservationId};
 use candor_domain::people::Employee;
+use candor_domain::people::connector::Type as ConnectorType;
 use candor_domain::text::fold_case;
 use candor_port_storage::{ChangeSet, Row, Write};
+use candor_provisioning::Connector;
+use candor_provisioning::connector::{Sync, SyncStatus};
 use candor_store_testkit::Fixtures;
 use candor_store_testkit::fixtures::joins;
 use candor_tables::flat::CellReader;
@@ -19,6 +23,63 @@ const VISIBILITY: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite/0017_visibility/up.sql"));
 const ADDRESS_CHANGES: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite/0066_address_changes/up.sql"));
+
+const ATTENTION: &str =
+    include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../migrations/sqlite/0067_attention/up.sql"));
+
+#[test]
+fn former_connectors_get_the_time_of_an_incomplete_sync() {
+    let (mut db, make) = (database(), Fixtures::new(67));
+    let tenant = make.tenant();
+    let kinds = [ConnectorType::CsvFeed, ConnectorType::Scim];
+    let statuses = [SyncStatus::Succeeded, SyncStatus::Partial, SyncStatus::Failed];
+    let connectors =
+        kinds.into_iter().flat_map(|kind| statuses.map(|status| (kind, status))).map(|(kind, status)| {
+            let last_sync = Some(Sync { at: make.tick(), status, message: None });
+            [None, Some(make.tick())].map(|paused_at| Connector {
+                kind,
+                last_sync: last_sync.clone(),
+                paused_at,
+                ..make.connector()
+            })
+        });
+    let connectors: Vec<_> = connectors.flatten().collect();
+    save(&mut db, &make, tenant, connectors.iter().map(|one| Write::put(&Row::new(one.clone()))).collect());
+    db.batch("UPDATE connectors SET incomplete_at = NULL").unwrap();
+    let backfill = ATTENTION.split(';').find(|statement| statement.contains("UPDATE connectors"));
+    db.batch(backfill.unwrap()).unwrap();
+    for connector in connectors {
+        let sql = Sql::new("SELECT incomplete_at FROM connectors WHERE id = ?").bind(connector.id.to_bytes());
+        let stored_time = db.first(sql, |row| Ok(row.time().unwrap())).unwrap().flatten();
+        assert_eq!(stored_time, connector.incomplete_at(), "{connector:?}");
+    }
+}
+
+#[test]
+fn former_keys_get_their_notable_end() {
+    let (mut db, make) = (database(), Fixtures::new(68));
+    let tenant = make.tenant();
+    let mut keys = vec![];
+    for kind in [ApiKeyKind::Key, ApiKeyKind::Session] {
+        for (life, is_revoked) in
+            [(None, false), (Some(86_400), false), (Some(86_401), false), (Some(86_401), true)]
+        {
+            let key = make.api_key();
+            let expires_at = life.map(|seconds| key.created_at.plus_seconds(seconds));
+            let revoked_at = is_revoked.then_some(key.created_at);
+            keys.push(ApiKey { kind, expires_at, revoked_at, ..key });
+        }
+    }
+    save(&mut db, &make, tenant, keys.iter().map(|one| Write::put(&Row::new(one.clone()))).collect());
+    db.batch("UPDATE api_keys SET notable_end = NULL").unwrap();
+    let backfill = ATTENTION.split(';').find(|statement| statement.contains("UPDATE api_keys"));
+    db.batch(backfill.unwrap()).unwrap();
+    for key in keys {
+        let sql = Sql::new("SELECT notable_end FROM api_keys WHERE id = ?").bind(key.id.to_bytes());
+        let stored_time = db.first(sql, |row| Ok(row.time().unwrap())).unwrap().flatten();
+        assert_eq!(stored_time, key.notable_end(), "{key:?}");
+    }
+}
 
 #[test]
 fn submitted_observations_get_the_requester() {
