@@ -65,7 +65,7 @@ export function More({ children }) {
   const [isOpen, setIsOpen] = useState(false);
   const frame = useRef(/** @type {HTMLElement | null} */ (null));
   const close = () => setIsOpen(false);
-  // The focus is back on the button before a dialog opens, which gives it back there.
+  // On the way down: the focus is back on the button before a dialog opens, which gives it back there.
   const choose = () => (close(), frame.current?.querySelector("button")?.focus());
   useEffect(() => {
     const outside = (/** @type {Event} */ event) => frame.current?.contains(/** @type {Node} */ (event.target)) || close();
@@ -75,7 +75,7 @@ export function More({ children }) {
   const press = (/** @type {KeyboardEvent} */ event) => isOpen && event.key === "Escape" && choose();
   return html`<div class="pick" ref=${frame} onKeyDown=${press}>
     <${Button} aria-expanded=${String(isOpen)} onClick=${() => setIsOpen(!isOpen)}>${t.moreActions}</${Button}>
-    <div class=${`pick-list menu-list ${isOpen ? "" : "away"}`} onClick=${choose}>${children}</div></div>`;
+    <div class=${`pick-list menu-list ${isOpen ? "" : "away"}`} onClickCapture=${choose}>${children}</div></div>`;
 }
 
 /** @param {{ tone?: "good" | "bad" | "warn" | "info", children?: Content }} p */
