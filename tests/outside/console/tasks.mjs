@@ -210,7 +210,7 @@ async function key(page, { check, origin }) {
   await page.getByRole("button", { name: "I have stored it" }).click();
   await page.getByRole("button", { name: "Revoke: Integrator" }).click();
   await dialog.getByRole("button", { name: "Revoke" }).click();
-  await row.getByText("Revoked").first().waitFor();
+  await row.getByText("Revoked", { exact: true }).waitFor();
   await page.getByText("Key “Integrator” revoked").waitFor();
   await eventually(() => status("/webhooks"), (code) => code === 401, "the key ends");
 }
@@ -257,7 +257,7 @@ async function link(page, { browser, check, origin }) {
   check(new Date(expires_at) - new Date(created_at) === 3_600_000 && scopes.join() === "webhooks:read,events:read", `the key has ${scopes} until ${expires_at}`);
   await page.getByRole("button", { name: "Revoke: Integrator of payroll" }).click();
   await dialog.getByRole("button", { name: "Revoke" }).click();
-  await row.getByText("Revoked").waitFor();
+  await row.getByText("Revoked", { exact: true }).waitFor();
   await eventually(async () => {
     await integrator.getByRole("link", { name: "Deliveries", exact: true }).click().catch(() => {});
     await integrator.reload();
