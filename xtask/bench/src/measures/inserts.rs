@@ -64,6 +64,8 @@ fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &V
          SELECT {tenant}, {}, {person}, 'strength', '{}', tags, at::date, at, at, false, 1 FROM t), \
          m AS (INSERT INTO observation_attributes (tenant_id, attribute_id, observation_id) \
          SELECT {tenant}, tag, {} FROM t, UNNEST(tags) AS u (tag)), \
+         q AS (INSERT INTO search_pending (tenant_id, table_name, id, version) \
+         SELECT {tenant}, 'observations', {}, 1 FROM t), \
          e AS (INSERT INTO events (tenant_id, id, type, created_at, data) \
          SELECT {tenant}, {}, 'observation.created', at, '{}' FROM t), \
          a AS (INSERT INTO audit_entries (tenant_id, id, occurred_at, action, actor_type, actor_id, actor_name, \
@@ -74,6 +76,7 @@ fn inserts(data: &DataSet<'_>, postgres: &Instance, creates: Creates, stored: &V
          SELECT {tenant}, key, '{}'::bytea, 201, '{}'::bytea, at, at + interval '1 day' FROM t;\n",
         id(1),
         filler(400),
+        id(1),
         id(1),
         id(2),
         filler(stored.event),
