@@ -51,8 +51,8 @@ pub struct Export {
     /// Number of rows read since the last checkpoint. Includes objectives that were read and left out because they are of
     /// another family than the exported one.
     unmarked: u16,
-    /// Maximum number of rows of the next page.
-    page_rows: u16,
+    /// Maximum number of rows that the next statement reads.
+    next_read: u16,
     permit: ExportPermit,
 }
 
@@ -89,7 +89,7 @@ pub async fn begin(context: &RequestContext, params: Params) -> Result<Export, E
         cursor,
         stage: Stage::Header,
         unmarked: 0,
-        page_rows: rows::FIRST_PAGE_ROWS,
+        next_read: rows::MAX_READ_ROWS,
         permit,
     })
 }
@@ -165,26 +165,26 @@ impl Export {
     async fn page(&mut self) -> Result<Bytes, Error> {
         self.key.check(&self.services).await?;
         let checkpoint_rows = self.services.settings.export_checkpoint_rows;
-        let most = checkpoint_rows.saturating_sub(self.unmarked).max(1).min(self.page_rows);
+        let most = checkpoint_rows.saturating_sub(self.unmarked).clamp(1, rows::MAX_PAGE_ROWS);
         let place = self.cursor.place;
         // Ends with the page: a client that takes the page slowly keeps no turn.
         let _turn = self.permit.read_turn().await?;
-        let mut page = rows::read(&self.services, self.tenant, place, most).await?;
+        let mut page = rows::read(&self.services, self.tenant, place, (most, self.next_read)).await?;
         self.counts.add(place.resource, page.rows);
         counter!(ROWS).increment(page.rows);
         self.unmarked = self.unmarked.saturating_add(page.read);
-        self.page_rows = page.next_page_rows(most, self.page_rows);
+        self.next_read = page.next_read;
         if let Some(id) = page.last {
             self.cursor.place.id = id;
         }
-        if page.read < most && !page.is_cut {
+        if page.is_last {
             let Some(next) = self.resource_after(place.resource) else {
                 self.stage = Stage::Complete;
                 line(&mut page.text, &ExportEnd::new(self.counts.clone()))?;
                 return Ok(page.text.into());
             };
             self.cursor.place = ExportPlace::start_of(next);
-            self.page_rows = rows::FIRST_PAGE_ROWS;
+            self.next_read = rows::MAX_READ_ROWS;
         }
         if self.unmarked >= checkpoint_rows {
             self.unmarked = 0;

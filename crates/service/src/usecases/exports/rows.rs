@@ -20,12 +20,11 @@ use crate::context::error::Error;
 use crate::context::list;
 use crate::context::services::Services;
 
-/// Number of rows of the first page of a resource, while the size of its rows is unknown.
-pub(super) const FIRST_PAGE_ROWS: u16 = 250;
+/// Maximum number of rows that one statement reads. The size of the next rows is unknown, and a person may have 140 KB.
+pub(super) const MAX_READ_ROWS: u16 = 100;
 /// Maximum number of rows of a page: some milliseconds of work for a store.
-const MAX_PAGE_ROWS: u16 = 2_000;
-/// Size in bytes at which a page ends: a client that takes it slowly keeps no more in memory. Pages of larger rows have
-/// fewer rows, so that two exports need less than 24 MB.
+pub(super) const MAX_PAGE_ROWS: u16 = 2_000;
+/// Size in bytes at which a page ends: a client that takes it slowly keeps no more in memory.
 const PAGE_BYTES: usize = 2 * 1024 * 1024;
 
 /// A page of rows as lines.
@@ -36,34 +35,33 @@ pub(super) struct RowPage {
     pub(super) rows: u64,
     /// Number of rows that were read, including those of the other family of objectives.
     pub(super) read: u16,
-    /// `true` if the page ends at [`PAGE_BYTES`], before its rows.
-    pub(super) is_cut: bool,
+    /// `true` if no row follows.
+    pub(super) is_last: bool,
     /// Id of the last row that was read.
     pub(super) last: Option<[u8; 16]>,
+    /// Maximum number of rows of the next statement, by the size of the rows so far.
+    pub(super) next_read: u16,
 }
 
 impl RowPage {
-    /// Returns the maximum number of rows of the next page, by the size of the rows of this page. `most` is the limit
-    /// by which this page was read, and `planned` the limit that the page before it gave.
-    pub(super) fn next_page_rows(&self, most: u16, planned: u16) -> u16 {
-        let Some(row_bytes) = u64::try_from(self.text.len()).unwrap_or(u64::MAX).checked_div(self.rows) else {
-            return planned;
-        };
+    /// Returns the number of rows that fill the page, by the size of its rows, and at least 1.
+    fn rows_to_fill(&self) -> u16 {
+        let text_bytes = u64::try_from(self.text.len()).unwrap_or(u64::MAX);
+        let Some(row_bytes) = text_bytes.checked_div(self.rows) else { return MAX_READ_ROWS };
         let fitting = PAGE_BYTES / usize::try_from(row_bytes).unwrap_or(usize::MAX).max(1);
-        // At most doubled: the next rows may be larger.
-        let most_next = planned.max(most).saturating_mul(2).min(MAX_PAGE_ROWS);
-        u16::try_from(fitting).unwrap_or(MAX_PAGE_ROWS).clamp(1, most_next)
+        u16::try_from(fitting).unwrap_or(MAX_READ_ROWS).clamp(1, MAX_READ_ROWS)
     }
 }
 
-/// Reads the rows behind a place, at most `most`, in a transaction of their own.
+/// Reads the rows behind a place: at most `most`, and no more once their lines have [`PAGE_BYTES`]. A statement reads at
+/// most `next_read` rows, or more after smaller ones.
 pub(super) async fn read(
     services: &Services,
     tenant: Tenant,
     place: ExportPlace,
-    most: u16,
+    (most, next_read): (u16, u16),
 ) -> Result<RowPage, Error> {
-    let (at, in_family) = ((tenant, place, most), |family: Family| {
+    let (at, in_family) = ((tenant, place, most, next_read), |family: Family| {
         move |objective: &Objective| family.scopes().contains(&objective.scope)
     });
     match place.resource {
@@ -85,33 +83,43 @@ pub(super) async fn read(
 /// the tenant's turn, and other requests of the thread run between its pieces.
 async fn page<T: Resource + Stored>(
     services: &Services,
-    (tenant, place, most): (Tenant, ExportPlace, u16),
+    (tenant, place, most, next_read): (Tenant, ExportPlace, u16, u16),
     is_wanted: impl Fn(&T) -> bool,
 ) -> Result<RowPage, Error> {
-    let rows = services.store.entries::<T>(tenant, TypedListing::after_id(place.id, most)).await?;
     let start = format!(r#"{{"type":"{}","data":"#, place.resource.line_type());
-    let mut page = RowPage { text: Vec::with_capacity(PIECE_BYTES), rows: 0, read: 0, is_cut: false, last: None };
+    let text = Vec::with_capacity(PIECE_BYTES);
+    let mut page = RowPage { text, rows: 0, read: 0, is_last: false, last: None, next_read };
     let (mut piece_begins, mut turn) = (0, None);
-    for row in rows {
-        if page.text.len() >= PAGE_BYTES {
-            page.is_cut = true;
-            break;
-        }
-        page.read += 1;
-        page.last = Some(row.value.key().to_bytes());
-        if !is_wanted(&row.value) {
-            continue;
-        }
-        page.rows += 1;
-        page.text.extend_from_slice(start.as_bytes());
-        list::write(&mut page.text, &row.value)?;
-        page.text.extend_from_slice(b"}\n");
-        if page.text.len() - piece_begins >= PIECE_BYTES {
-            piece_begins = page.text.len();
-            if turn.is_none() {
-                turn = Some(services.large_work.turn(tenant).await?);
+    while page.read < most {
+        let limit = page.next_read.min(most - page.read);
+        let after = page.last.unwrap_or(place.id);
+        let rows = services.store.entries::<T>(tenant, TypedListing::after_id(after, limit)).await?;
+        page.is_last = rows.len() < usize::from(limit);
+        for row in rows {
+            if page.text.len() >= PAGE_BYTES {
+                page.is_last = false;
+                break;
             }
-            yield_now().await;
+            page.read += 1;
+            page.last = Some(row.value.key().to_bytes());
+            if !is_wanted(&row.value) {
+                continue;
+            }
+            page.rows += 1;
+            page.text.extend_from_slice(start.as_bytes());
+            list::write(&mut page.text, &row.value)?;
+            page.text.extend_from_slice(b"}\n");
+            if page.text.len() - piece_begins >= PIECE_BYTES {
+                piece_begins = page.text.len();
+                if turn.is_none() {
+                    turn = Some(services.large_work.turn(tenant).await?);
+                }
+                yield_now().await;
+            }
+        }
+        page.next_read = page.rows_to_fill();
+        if page.is_last || page.text.len() >= PAGE_BYTES {
+            break;
         }
     }
     Ok(page)
@@ -121,16 +129,15 @@ async fn page<T: Resource + Stored>(
 mod tests {
     use super::*;
 
-    fn page_of(rows: u64, bytes: usize) -> RowPage {
-        RowPage { text: vec![b' '; bytes], rows, read: 250, is_cut: false, last: None }
-    }
-
     #[test]
-    fn pages_of_small_rows_grow_and_pages_of_large_rows_shrink() {
-        assert_eq!(page_of(250, 250 * 500).next_page_rows(250, 250), 500);
-        assert_eq!(page_of(1_500, 1_500 * 500).next_page_rows(1_500, 1_500), MAX_PAGE_ROWS);
-        assert_eq!(page_of(250, 250 * 80_000).next_page_rows(250, 250), 26);
-        assert_eq!(page_of(1, PAGE_BYTES * 2).next_page_rows(1, 1), 1);
-        assert_eq!(page_of(0, 0).next_page_rows(250, 700), 700, "rows of the other family have no size");
+    fn statement_reads_few_large_rows_and_a_hundred_small_ones() {
+        let rows_to_fill = |rows, bytes| {
+            let text = vec![b' '; bytes];
+            RowPage { text, rows, read: 0, is_last: false, last: None, next_read: 0 }.rows_to_fill()
+        };
+        assert_eq!(rows_to_fill(100, 100 * 500), MAX_READ_ROWS);
+        assert_eq!(rows_to_fill(26, 26 * 80_000), 26);
+        assert_eq!(rows_to_fill(1, PAGE_BYTES * 2), 1);
+        assert_eq!(rows_to_fill(0, 0), MAX_READ_ROWS, "rows of the other family have no size");
     }
 }
