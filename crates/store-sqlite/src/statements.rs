@@ -53,12 +53,13 @@ pub(crate) fn columns(table: &Table, prefix: &str) -> String {
 
 /// Returns the expression that reads the related ids of a row from a side table.
 fn related_ids_expression(it: &Related, row: &str) -> String {
-    let Related { members: MemberTable { name, .. }, by, ids, table, archived, .. } = *it;
+    let Related { members: MemberTable { name, .. }, by, ids, table, archived, newest, .. } = *it;
     let archived_flag = i32::from(archived);
+    let newest = newest.map(|most| format!(" ORDER BY l.{ids} DESC LIMIT {most}")).unwrap_or_default();
     format!(
-        "coalesce((SELECT unhex(group_concat(hex(l.{ids}), '')) FROM {name} l \
+        "coalesce((SELECT unhex(group_concat(hex(id), '')) FROM (SELECT l.{ids} AS id FROM {name} l \
          WHERE l.tenant_id = {row}tenant_id AND l.{by} = {row}id AND EXISTS (SELECT 1 FROM {table} o \
-         WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} AND o.archived = {archived_flag})), x'')"
+         WHERE o.tenant_id = l.tenant_id AND o.id = l.{ids} AND o.archived = {archived_flag}){newest})), x'')"
     )
 }
 

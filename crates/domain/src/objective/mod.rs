@@ -45,6 +45,8 @@ pub const TITLE_CHARS: usize = 200;
 pub const DESCRIPTION_CHARS: usize = 4000;
 /// Maximum length of a comment, outcome or reason, in characters (decision C9).
 pub const REMARK_CHARS: usize = 2000;
+/// Maximum number of summaries that an objective names, the newest ones (§8).
+pub const MAX_LINKED_SUMMARIES: usize = 100;
 
 /// Level of the organization that an objective belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, IntoStaticStr, VariantArray)]
@@ -134,8 +136,8 @@ content! {
         pub last_check_in_at: Option<Timestamp>,
         /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
         pub parent_id: Option<ObjectiveId>,
-        /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
-        /// the key cannot see are omitted. Empty without `summaries:read`.
+        /// Ids of the newest 100 summaries that include this objective and are not archived, oldest first. Summaries
+        /// that the key cannot see are omitted. Empty without `summaries:read`.
         pub linked_summary_ids: Vec<SummaryId>,
         /// Time of creation, which never changes.
         pub created_at: Timestamp,

@@ -4,7 +4,7 @@ use candor_domain::access::{Access, Permission};
 use candor_domain::audit;
 use candor_domain::counts::CountRequest;
 use candor_domain::fields::Reference;
-use candor_domain::id::{EmployeeId, KeyResultId, ObjectiveId, ObjectiveKind, SummaryId};
+use candor_domain::id::{EmployeeId, KeyResultId, ObjectiveId, ObjectiveKind};
 use candor_domain::json::Object;
 use candor_domain::objective::{
     Action, Draft, Expand, Family, Filter, Objective, ObjectiveCount, ObjectiveGroup, Patch, References,
@@ -39,16 +39,8 @@ pub(crate) struct Included {
     parents: Inlined<Objective>,
 }
 
-/// Maximum number of summaries inlined in one objective, the newest ones. `linked_summary_ids` lists all.
-const MAX_SUMMARIES: usize = 100;
 /// Number of objectives whose summaries are read together; a summary may have 80 KB.
 const WITH_SUMMARIES_AT_A_TIME: usize = 5;
-
-/// Returns the summaries to inline in an objective.
-fn newest_summaries(objective: &Objective) -> &[SummaryId] {
-    let all = &objective.linked_summary_ids;
-    &all[all.len().saturating_sub(MAX_SUMMARIES)..]
-}
 
 impl Expandable for Objective {
     type Path = Expand;
@@ -67,7 +59,7 @@ impl Expandable for Objective {
     }
 
     async fn find(context: &RequestContext, paths: &[Expand], items: &[Self]) -> Result<Included, Error> {
-        let summaries = items.iter().flat_map(newest_summaries).copied();
+        let summaries = items.iter().flat_map(|item| &item.linked_summary_ids).copied();
         let owners = items.iter().map(|item| item.owner_id);
         let parents = items.iter().filter_map(|item| item.parent_id);
         let (owners, summaries, parents) = tokio::try_join!(
@@ -83,7 +75,7 @@ impl Expandable for Objective {
         shown.member("owner", found.owners.as_ref().map(|all| all.get(&self.owner_id)))?;
         let summaries = found.summaries.as_ref();
         let linked_summaries =
-            summaries.map(|all| newest_summaries(self).iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
+            summaries.map(|all| self.linked_summary_ids.iter().filter_map(|id| all.get(id)).collect::<Vec<_>>());
         shown.member("linked_summaries", linked_summaries)?;
         let parents = found.parents.as_ref();
         shown.member("parent", parents.map(|all| self.parent_id.and_then(|parent| all.get(&parent))))

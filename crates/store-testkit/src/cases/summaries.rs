@@ -2,7 +2,7 @@
 
 use candor_domain::fields::StringEnum;
 use candor_domain::id::{EmployeeId, ObjectiveId, ObservationId, SummaryId};
-use candor_domain::objective::{Objective, Status as ObjectiveStatus};
+use candor_domain::objective::{MAX_LINKED_SUMMARIES, Objective, Status as ObjectiveStatus};
 use candor_domain::observation::Observation;
 use candor_domain::page::{PageRequest, Sort, SortBy, Sortable};
 use candor_domain::params::Bounds;
@@ -230,6 +230,10 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
         [second.id],
         "summaries of another tenant are not linked"
     );
+    let many: Vec<_> = (0..=MAX_LINKED_SUMMARIES).map(|_| including(&[goal.id])).collect();
+    world.save(many.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
+    let newest_ids: Vec<_> = many[1..].iter().map(|it| it.id).collect();
+    assert_eq!(linked_summaries(&world, goal.id).await, newest_ids, "the newest 100 (§8)");
     let due = Objective { status: ObjectiveStatus::Approved, ..make.objective(person.id) };
     let about = including(&[due.id]);
     world.save(vec![Write::put(&Row::new(due.clone())), Write::put(&Row::new(about.clone()))]).await;

@@ -188,4 +188,6 @@ pub struct Related {
     pub table: &'static str,
     /// Selects archived related rows if `true`, active ones if `false`.
     pub archived: bool,
+    /// Maximum number of ids, those of the newest rows. `None` if a row has a bounded number of members.
+    pub newest: Option<usize>,
 }

@@ -4,7 +4,8 @@ use candor_domain::fields::StringEnum;
 use candor_domain::id::{ObjectiveId, ObjectiveKind};
 use candor_domain::keyed::KeyedMap;
 use candor_domain::objective::{
-    ConfidenceFilter, Family, Filter, KeyResult, Objective, ObjectiveGroup, Scope, Status, key_result,
+    ConfidenceFilter, Family, Filter, KeyResult, MAX_LINKED_SUMMARIES, Objective, ObjectiveGroup, Scope, Status,
+    key_result,
 };
 use candor_domain::page::{PageRequest, Sort, SortBy};
 use candor_domain::search::Searchable;
@@ -30,6 +31,7 @@ const LINKED_SUMMARIES: Related = Related {
     column: None,
     table: "summaries",
     archived: false,
+    newest: Some(MAX_LINKED_SUMMARIES),
 };
 
 /// Side table of the metadata of objectives, as digests.

@@ -28,6 +28,7 @@ const ARCHIVED_OBSERVATIONS: Related = Related {
     column: Some("included_observation_ids"),
     table: "observations",
     archived: true,
+    newest: None,
 };
 
 /// Side table of the metadata of summaries, as digests.
