@@ -18,7 +18,7 @@ pub use body::{BrakePatch, Draft, PATH_CHARS, Patch, parse_release, read_release
 pub use brake::{BRAKE_SECONDS, Brake, LinkedPeople};
 pub use brake_count::{BrakeCount, BrakeDecision};
 pub use issue::{IssueDraft, IssueFilter, IssueKind, Resolved, SyncIssue};
-pub use link::{LINK_TEXT_CHARS, ScimLink};
+pub use link::{ExtraAttributes, LINK_TEXT_CHARS, ScimLink};
 pub use provider::{ConnectorDetails, ConnectorFigures, MAX_FIGURE};
 pub use sync::{Status, Sync, SyncStatus};
 pub use traffic::{KEPT_REQUESTS, ScimRequest};

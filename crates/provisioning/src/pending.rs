@@ -9,7 +9,7 @@ use candor_scim::UserDocument;
 
 use super::matching::UserIdentity;
 use super::provision::reference;
-use crate::connector::{IssueDraft, IssueKind, ScimLink};
+use crate::connector::{ExtraAttributes, IssueDraft, IssueKind, ScimLink};
 
 /// The change of a person whose manager arrives.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,9 +49,9 @@ pub fn resolve_manager(
         let issue = UserIdentity::from_link(&link).issue(kind, message);
         return ResolvedManager { decision: None, link, issue: Some(issue) };
     }
-    let extra_members =
-        UserDocument::from_stored(std::mem::take(&mut link.extra)).without_attributes(&[], &["manager"]);
-    link.extra = extra_members.to_object();
+    if let ExtraAttributes::Known(attributes) = link.extra {
+        link.extra = UserDocument::from_stored(attributes).without_attributes(&[], &["manager"]).into();
+    }
     let patch = Patch { manager: Some(Some(reference(manager))), ..Patch::default() };
     let references = References {
         manager: Some(ReportingLine { status: Status::Active, is_below: false, depth: 1 }),

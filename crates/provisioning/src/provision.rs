@@ -358,7 +358,7 @@ impl ProvisioningInput<'_> {
             user_name: user.user_name.clone(),
             external_id: user.external_id.clone(),
             manager_ref: manager_ref.map(|manager| manager.text().to_owned()),
-            extra: extra.to_object(),
+            extra: extra.into(),
             linked_at: link_before.filter(|_| is_managed).map_or(*at, |link| link.linked_at),
             updated_at: link_before.map_or(*at, |link| at.strictly_after(link.updated_at)),
             deactivated_at: deactivated_at.or_else(|| link_before.and_then(|link| link.deactivated_at)),
@@ -369,13 +369,12 @@ impl ProvisioningInput<'_> {
 
 /// Returns `true` if links differ at most in the time of their change.
 fn is_equal(stored: &ScimLink, link: &ScimLink) -> bool {
-    let canonical = |link: &ScimLink| Value::Object(link.extra.clone()).canonical();
     let rest = |link: &ScimLink| ScimLink {
-        extra: candor_domain::json::Object::new(),
+        extra: UserDocument::default().into(),
         updated_at: Timestamp::from_millis(0),
         ..link.clone()
     };
-    rest(stored) == rest(link) && canonical(stored) == canonical(link)
+    rest(stored) == rest(link) && stored.extra.is_equal(&link.extra)
 }
 
 /// Returns the refusal to deactivate the last active org admin.

@@ -7,7 +7,7 @@ use candor_domain::audit::{Actor, AuditEntry, Changes, Origin, Target};
 use candor_domain::id::{ConnectorId, OrganizationId};
 use candor_port_storage::{ChangeSet, Row, StorageExt, Write};
 use candor_provisioning::Connector;
-use candor_provisioning::connector::{IssueDraft, IssueKind, ScimLink, ScimRequest, SyncIssue};
+use candor_provisioning::connector::{ExtraAttributes, IssueDraft, IssueKind, ScimLink, ScimRequest, SyncIssue};
 use candor_service::RequestContext;
 use candor_service::usecases::connectors::provider;
 use serde_json::{Value, json};
@@ -285,7 +285,7 @@ async fn released_person_loses_the_link_of_the_account() {
             user_name: "ada".to_owned(),
             external_id: None,
             manager_ref: None,
-            extra: candor_domain::json::Object::new(),
+            extra: ExtraAttributes::Known(candor_domain::json::Object::new()),
             linked_at: now,
             updated_at: now,
             deactivated_at: None,

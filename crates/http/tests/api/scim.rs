@@ -8,6 +8,7 @@ mod mutations;
 mod pages;
 mod rules;
 mod traffic;
+mod unreadable;
 
 use candor_domain::json::{Object, Value as Json};
 use candor_scim::{ScimPath, UserDocument};

@@ -1,12 +1,57 @@
 //! Links between people and the accounts that an identity provider sends over SCIM.
 
 use candor_domain::id::{ConnectorId, EmployeeId};
-use candor_domain::json::Object;
+use candor_domain::json::{Object, Value};
 use candor_domain::text::address_key;
 use candor_domain::time::Timestamp;
+use candor_scim::UserDocument;
+use serde::Serialize;
 
 /// Length of the longest `userName` and `externalId`, in characters. Unique indexes hold both.
 pub const LINK_TEXT_CHARS: usize = 500;
+
+/// Attributes of an account that no field of a person holds, as they are stored.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum ExtraAttributes {
+    /// The attributes, by name.
+    Known(Object),
+    /// A stored text that no parser accepts, because it nests too deeply: it was written before the bound of §8. It is
+    /// kept until a request replaces it, and the person has no extra attributes until then.
+    Unreadable(String),
+}
+
+impl ExtraAttributes {
+    /// Reads the attributes from their stored text.
+    #[must_use]
+    pub fn from_stored(text: String) -> Self {
+        serde_json::from_str(&text).map_or(Self::Unreadable(text), Self::Known)
+    }
+
+    /// Returns the attributes. Empty if they are unreadable.
+    #[must_use]
+    pub fn document(&self) -> UserDocument {
+        match self {
+            Self::Known(attributes) => UserDocument::from_stored(attributes.clone()),
+            Self::Unreadable(_) => UserDocument::default(),
+        }
+    }
+
+    /// Returns `true` if both have the same attributes, in any order.
+    pub(crate) fn is_equal(&self, other: &Self) -> bool {
+        let canonical = |attributes: &Object| Value::Object(attributes.clone()).canonical();
+        match (self, other) {
+            (Self::Known(one), Self::Known(two)) => canonical(one) == canonical(two),
+            (Self::Known(_) | Self::Unreadable(_), _) => self == other,
+        }
+    }
+}
+
+impl From<UserDocument> for ExtraAttributes {
+    fn from(document: UserDocument) -> Self {
+        Self::Known(document.to_object())
+    }
+}
 
 /// The link of a person to their account at an identity provider. A person has at most one link.
 ///
@@ -26,7 +71,7 @@ pub struct ScimLink {
     /// `None` if the manager is known, or if there is none.
     pub manager_ref: Option<String>,
     /// Attributes that no field of a person holds. Responses repeat them.
-    pub extra: Object,
+    pub extra: ExtraAttributes,
     pub linked_at: Timestamp,
     /// Time of the last change that the provider made to the person.
     pub updated_at: Timestamp,
@@ -107,6 +152,19 @@ mod tests {
     }
 
     #[test]
+    fn text_that_nests_too_deeply_is_kept_as_stored() {
+        let deep_text = format!(r#"{{"a":{}1{}}}"#, "[".repeat(200), "]".repeat(200));
+        let unreadable = ExtraAttributes::from_stored(deep_text.clone());
+        assert_eq!(unreadable, ExtraAttributes::Unreadable(deep_text));
+        assert_eq!(unreadable.document(), UserDocument::default());
+        let text = r#"{"nickName":"Adi","title":null}"#;
+        let known = ExtraAttributes::from_stored(text.to_owned());
+        assert_eq!(serde_json::to_string(&known).unwrap(), text);
+        assert!(known.is_equal(&ExtraAttributes::from_stored(r#"{"title":null,"nickName":"Adi"}"#.to_owned())));
+        assert!(!known.is_equal(&unreadable) && !unreadable.is_equal(&known) && unreadable.is_equal(&unreadable));
+    }
+
+    #[test]
     fn release_keeps_the_time_of_an_earlier_removal() {
         let time = Timestamp::from_millis(5);
         let link = ScimLink {
@@ -115,7 +173,7 @@ mod tests {
             user_name: "ada".to_owned(),
             external_id: None,
             manager_ref: None,
-            extra: Object::new(),
+            extra: UserDocument::default().into(),
             linked_at: time,
             updated_at: time,
             deactivated_at: None,

@@ -349,7 +349,7 @@ fn arriving_manager_is_set_unless_they_report_to_the_person() {
     let (person, boss) = (waiting.person(None).unwrap(), EmployeeId::from_ulid(Ulid(9)));
     let set = resolve_manager(person, &waiting.link, boss, false, 1, AT);
     assert_eq!(set.decision.unwrap().state.manager_id, Some(boss));
-    assert_eq!((set.link.manager_ref, set.link.extra, set.issue), (None, Object::new(), None));
+    assert_eq!((set.link.manager_ref, set.link.extra, set.issue), (None, UserDocument::default().into(), None));
     let cycle = resolve_manager(person, &waiting.link, boss, true, 1, AT);
     assert_eq!((cycle.decision, cycle.link.manager_ref), (None, None));
     assert_eq!(cycle.issue.map(|issue| issue.kind), Some(IssueKind::ReportingCycle));
@@ -365,7 +365,7 @@ fn mapped_attribute_is_a_custom_field() {
     let creation = input(&hr, &user, None).decide().unwrap();
     let person = creation.person(None).unwrap();
     assert_eq!(serde_json::to_string(&person.custom_fields).unwrap(), r#"{"badge":4711}"#);
-    assert!(creation.link.extra.is_empty());
+    assert!(creation.link.extra == UserDocument::default().into());
     let user_without_field = read("", &mappings);
     let change = ProvisioningInput { kind: WriteKind::Change, ..input(&hr, &user_without_field, Some(person)) };
     assert!(change.decide().unwrap().person(Some(person)).unwrap().custom_fields.0.is_empty());

@@ -1,13 +1,37 @@
 //! Links of people to SCIM accounts, and the lists of people that a provider sees.
 
 use candor_domain::id::EmployeeKind;
-use candor_provisioning::connector::ScimLink;
+use candor_provisioning::connector::{ExtraAttributes, ScimLink};
 
 use super::column;
-use crate::flat::{Column, Index, SqlValue, Table, Type};
+use crate::codec::{Codec, Layout};
+use crate::error::CorruptRowError;
+use crate::flat::{Cells, Column, Index, Reader, SqlValue, Table, Type};
 use crate::listing::{Listing, TypedListing};
 use crate::read::{ID, LookupColumn};
 use crate::stored::stored;
+
+/// Codec of the attributes of an account. An unreadable text stays as it is: a removal, a release and an erasure need
+/// none of them.
+#[derive(Debug)]
+struct ExtraColumn;
+
+impl Layout for ExtraColumn {
+    const KIND: Type = Type::Text;
+}
+
+impl Codec<ExtraAttributes> for ExtraColumn {
+    fn write(value: &ExtraAttributes, out: &mut Cells) {
+        match value {
+            ExtraAttributes::Known(attributes) => out.json(attributes),
+            ExtraAttributes::Unreadable(text) => out.put(SqlValue::Text(text.clone())),
+        }
+    }
+
+    fn read_nullable(row: &mut Reader<'_>) -> Result<Option<ExtraAttributes>, CorruptRowError> {
+        Ok(row.opt_text()?.map(ExtraAttributes::from_stored))
+    }
+}
 
 stored! {
     ScimLink, id: EmployeeKind, row: link;
@@ -17,7 +41,7 @@ stored! {
         user_name: TextColumn,
         external_id: Option<TextColumn>,
         manager_ref: Option<TextColumn>,
-        extra: Json,
+        extra: ExtraColumn,
         linked_at: Time,
         updated_at: Time,
         deactivated_at: Option<Time>,

@@ -30,7 +30,7 @@ async fn org_admin(world: &TestApi) {
     world.made("/v1/employees", admin).await;
 }
 
-async fn continue_erasures(world: &TestApi) {
+pub(super) async fn continue_erasures(world: &TestApi) {
     for _ in 0..4 {
         erasure::run_due(&world.services, || true).await.unwrap();
         world.clock.advance_seconds(20);

@@ -9,7 +9,7 @@ use candor_domain::people::Employee;
 use candor_port_storage::{StorageError, StorageExt, Version, Versioned};
 use candor_provisioning::connector::ScimLink;
 use candor_provisioning::{Meta, StoredUser};
-use candor_scim::{CustomMapping, UserDocument};
+use candor_scim::CustomMapping;
 
 use super::ScimContext;
 use crate::context::error::Error;
@@ -51,7 +51,7 @@ pub(super) fn stored_user<'a>(
     link: Option<&'a ScimLink>,
     department: Option<&'a str>,
 ) -> StoredUser<'a> {
-    let extra = link.map(|link| UserDocument::from_stored(link.extra.clone())).unwrap_or_default();
+    let extra = link.map(|link| link.extra.document()).unwrap_or_default();
     StoredUser {
         employee,
         user_name: link.map(|link| link.user_name.as_str()),
