@@ -113,6 +113,7 @@ mod tests {
     #[test]
     fn idempotency_key_needs_1_to_255_visible_ascii_without_quotes() {
         assert_eq!(IdempotencyKey::parse("\"abc\""), IdempotencyKey::parse("abc"));
+        assert_eq!(IdempotencyKey::parse("\"abc\"").unwrap().as_str(), "abc");
         assert!(IdempotencyKey::parse(&"k".repeat(255)).is_ok());
         for bad in ["", "\"\"", "a b", "a\tb", "é", &"k".repeat(256)] {
             assert!(IdempotencyKey::parse(bad).is_err(), "{bad:?}");

@@ -280,6 +280,7 @@ mod tests {
         ];
         for (level, bound, refused) in table {
             let caller = caller(level, bound);
+            assert_eq!(caller.authority().has_admin_level, level == Admin, "{level:?}");
             let contexts = [AdminContext::Data, AdminContext::Settings, AdminContext::People];
             assert_eq!(
                 contexts.map(|context| caller.require_admin(context).err()),

@@ -144,6 +144,25 @@ mod tests {
     }
 
     #[test]
+    fn text_of_another_form_is_no_key_despite_its_checksum() {
+        for random in ["-".repeat(43), "a".repeat(42)] {
+            let body = format!("{}{random}", prefix(Environment::Live));
+            assert_eq!(read(&format!("{body}{}", checksum(&body))), None, "{random}");
+        }
+        // The checksum would begin within the é.
+        assert_eq!(read(&format!("{}{}é{}", prefix(Environment::Live), "a".repeat(42), "a".repeat(5))), None);
+    }
+
+    #[test]
+    fn random_bytes_are_digits_of_one_number() {
+        for (high, low, digits) in [(0, 61, "z"), (0, 62, "10"), (1, 0, "48"), (255, 255, "H31")] {
+            let mut number = [0; 32];
+            (number[30], number[31]) = (high, low);
+            assert_eq!(base62(number), format!("{digits:0>43}"), "{high} {low}");
+        }
+    }
+
+    #[test]
     fn code_of_a_link_is_no_key() {
         let (code, key) = (generate_code([7; 32]), generate(Environment::Live, [7; 32]));
         assert_eq!((read_code(code.reveal()), read(code.reveal())), (Some(hash(code.reveal())), None));

@@ -188,6 +188,7 @@ mod tests {
         let many: Vec<_> = (0..21).map(|byte| format!("\"10.0.{byte}.0/24\"")).collect();
         let many = format!("[{}]", many.join(","));
         let long = format!(r#"["{}/8"]"#, "1".repeat(60));
+        let longest = format!("[\"{}\"]", "1".repeat(MAX_NETWORK_CHARS));
         let (format, example) = (Code::InvalidFormat, EXAMPLE);
         let table = [
             ("null", Code::Required, "omit the field"),
@@ -195,6 +196,7 @@ mod tests {
             ("[8]", format, "a string"),
             (r#"[""]"#, format, example),
             (r#"["office"]"#, format, example),
+            (&longest, format, example),
             (r#"["10.0.0.1"]"#, format, example),
             (r#"["10.0.0.0/"]"#, format, example),
             (r#"["10.0.0.0/33"]"#, format, example),

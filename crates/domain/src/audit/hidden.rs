@@ -124,6 +124,8 @@ mod tests {
         entry.changes.insert("other_id".into(), change(json!(null), json!(id(2))));
         entry.changes.insert("title".into(), change(json!("obj_none"), json!("b")));
         entry.changes.insert("objective_ids".into(), change(json!([id(1), id(2), summary]), json!([id(1)])));
+        entry.changes.insert("same_ids".into(), change(json!([id(1)]), json!([id(1)])));
+        entry.changes.insert("same".into(), change(json!({"id": id(1)}), json!({"id": id(1)})));
         entry.changes.insert("nested".into(), change(json!([{"id": id(2)}]), json!([{"id": id(1)}])));
         assert_eq!(entry.linked_ids().len(), 3);
         let visible_id = LinkedId::Objective(ObjectiveId::from_ulid(Ulid(1)));
@@ -133,6 +135,8 @@ mod tests {
             json!({
                 "parent_id": {"from": id(1), "to": null},
                 "title": {"from": "obj_none", "to": "b"},
+                "same_ids": {"from": [id(1)], "to": [id(1)]},
+                "same": {"from": {"id": id(1)}, "to": {"id": id(1)}},
                 "nested": {"from": [{"id": null}], "to": [{"id": id(1)}]},
             })
         );

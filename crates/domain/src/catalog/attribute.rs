@@ -218,5 +218,29 @@ mod tests {
         assert!(archived_attribute.restore(time).unwrap().state.archived_at.is_none());
         assert!(archived_attribute.update(Patch::default(), None, time).is_err());
         assert_eq!(active.update(Patch::default(), None, time), Ok(None));
+        let update = Patch::parse(serde_json::from_str(r#"{"name":""}"#).unwrap());
+        assert!(update.resolve_with(&active).is_err());
+        assert_eq!(
+            update.resolve_with(&archived_attribute),
+            Ok(Patch::default()),
+            "the state is the only problem"
+        );
+    }
+
+    #[test]
+    fn twin_keeps_its_key_until_it_gets_another_name() {
+        let draft = Draft { name: "e\u{301}LAN".to_owned(), category: "Drive".to_owned(), tone: Tone::Neutral };
+        let time = Timestamp::from_millis(1);
+        let attribute = Attribute::create(AttributeId::from_ulid(Ulid(1)), draft, None, time).unwrap().state;
+        let twin = Attribute { is_twin: true, ..attribute.clone() };
+        assert_eq!((attribute.name_key().as_str(), twin.name_key().as_str()), ("\u{e9}lan", "e\u{301}lan"));
+        let rename = |name: &str, holder| {
+            let patch = Patch { name: Some(name.to_owned()), ..Patch::default() };
+            twin.update(patch, holder, time).map(|decision| decision.map(|decision| decision.state.is_twin))
+        };
+        let holder = Some(AttributeId::from_ulid(Ulid(2)));
+        assert_eq!(rename(&twin.name, holder), Ok(None), "the name that it has is not taken anew");
+        assert_eq!(rename("Pace", None), Ok(Some(false)));
+        assert!(rename("Pace", holder).is_err());
     }
 }

@@ -166,3 +166,16 @@ impl AboutReference {
         ValueError::not_found(&self.text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reference_has_an_id_of_its_kind() {
+        let objective = ObjectiveId::from_bytes([1; 16]);
+        let reference = |kind| AboutReference { kind, text: objective.to_string() }.reference();
+        assert_eq!(reference(Type::Objective), Some(About::Objective(objective)));
+        assert_eq!(reference(Type::Summary), None);
+    }
+}

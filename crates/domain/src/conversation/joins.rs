@@ -167,7 +167,11 @@ mod tests {
             next += 20;
         };
         assert!(matches!(error, DomainError::Unprocessable(_)), "{error:?}");
-        assert!((MOST_PEOPLE - 20..=MOST_PEOPLE).contains(&talk.everyone().len()));
+        let room = u128::try_from(MOST_PEOPLE - talk.everyone().len()).unwrap();
+        for (count, is_accepted) in [(room, true), (room + 1, false)] {
+            let people = (next..next + count).map(person).collect();
+            assert_eq!(talk.clone().set_participants(&admin, people, NOON).is_ok(), is_accepted, "{count}");
+        }
     }
 
     #[test]

@@ -117,6 +117,22 @@ fn events_of_messages_and_connectors_lose_only_the_texts() {
 }
 
 #[test]
+fn event_of_a_resource_under_a_hold_keeps_its_data() {
+    let (person, id) = (EmployeeId::from_ulid(Ulid(7)), Ulid(8));
+    let held = Mentions::new(person, [], None).except([id.0.to_be_bytes()]);
+    let observation = format!(r#"{{"id":"obs_{id}","employee_id":"{person}"}}"#);
+    assert_eq!(erased_event_data(EventType::ObservationCreated, &observation, AT, &held), None);
+    let message = format!(r#"{{"id":"msg_1","conversation_id":"cnv_{id}","author_id":"{person}","body":"Hi"}}"#);
+    assert_eq!(erased_event_data(EventType::ConversationMessageCreated, &message, AT, &held), None);
+}
+
+#[test]
+fn columns_with_words_of_people_have_no_statistics() {
+    let columns: Vec<_> = texts::columns_without_statistics().collect();
+    assert!(columns.contains(&("messages", "body")) && !columns.contains(&("search_pending", "table_name")));
+}
+
+#[test]
 fn address_is_found_whole_and_behind_an_escape() {
     let mentions = Mentions::new(EmployeeId::from_ulid(Ulid(7)), [], Some("ada@example.com"));
     for text in [
@@ -125,11 +141,13 @@ fn address_is_found_whole_and_behind_an_escape() {
         "Ask ada@example.com. Then wait",
         r#"{"body":"Hello\nada@example.com\tand"}"#,
         r#"{"body":"\u00a0ada@example.com"}"#,
+        r#"name "\u{000061}da@example.com" is taken"#,
     ] {
         assert!(mentions.has_email(text), "{text}");
     }
     for text in [
         "nada@example.com",
+        "benada@example.com",
         "x.ada@example.com",
         "ada@example.com.au",
         "ada@example.community",
@@ -138,6 +156,8 @@ fn address_is_found_whole_and_behind_an_escape() {
     ] {
         assert!(!mentions.has_email(text), "{text}");
     }
+    let of_host = Mentions::new(EmployeeId::from_ulid(Ulid(7)), [], Some("ada@[192.0.2.1]"));
+    assert!(of_host.has_email("Mail to ada@[192.0.2.1] came back"));
 }
 
 /// An address whose domain has a letter outside of ASCII, in several spellings.
@@ -200,6 +220,7 @@ fn events_of_connectors_lose_messages_with_any_name() {
         ("external_id \"4711\" conflicts with this row", true),
         ("No person has the name `ada@idp`", true),
         ("Ask ada@IDP.", true),
+        ("external_id \"47110\" conflicts with this row", false),
         ("4711 of 4711 rows had errors", false),
     ] {
         let data = json!({"id": "con_1", "last_sync_message": message});
@@ -210,6 +231,7 @@ fn events_of_connectors_lose_messages_with_any_name() {
     }
     let value = json::parse(br#"{"4711": "", "n": 4711}"#).unwrap();
     assert!(!mentions.name_person_in(&value), "members are no texts");
+    assert!(!super::mailbox::ComparedText::may_name("4711 of 4711 rows had errors"), "nothing to compare");
 }
 
 #[test]

@@ -172,9 +172,9 @@ mod tests {
         assert_eq!(start(&[]), Ok(FeedStart::Oldest));
         assert_eq!(start(&[("since", "now")]), Ok(FeedStart::Now));
         assert_eq!(start(&[("since", "newest")]), Ok(FeedStart::Newest));
-        assert_eq!(start(&[("since", &early.to_string())]), Ok(FeedStart::Since(early)));
-        let slightly_ahead = NOW.plus_seconds(MOST_COMMIT_DELAY_SECONDS);
-        assert_eq!(start(&[("since", &slightly_ahead.to_string())]), Ok(FeedStart::Since(slightly_ahead)));
+        for time in [oldest_in_feed(NOW), early, NOW.plus_seconds(MOST_COMMIT_DELAY_SECONDS)] {
+            assert_eq!(start(&[("since", &time.to_string())]), Ok(FeedStart::Since(time)));
+        }
         let digest = Params::new(vec![]).parse(|params| FeedRequest::read(params, NOW)).unwrap().digest;
         let place = Position { key: crate::page::Key::Rank(7), id: [1; 16] };
         let cursor = crate::page::cursor(digest, &place);

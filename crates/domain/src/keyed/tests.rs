@@ -72,6 +72,20 @@ fn number_of_keys_is_bounded_after_the_merge() {
 }
 
 #[test]
+fn request_may_replace_every_key_and_name_no_more() {
+    let body = |keys: usize| {
+        let members: Vec<_> = (0..keys).map(|number| format!(r#""{number}":null"#)).collect();
+        format!("{{{}}}", members.join(","))
+    };
+    assert!(parse_text::<Metadata>(&body(40)).is_ok());
+    for keys in [41, 42] {
+        let error = parse_text::<Metadata>(&body(keys)).unwrap_err();
+        assert_eq!(error, [("metadata".to_owned(), Code::TooLong)], "{keys}");
+    }
+    assert!(check_key::<Metadata>("").unwrap_err().message.starts_with("the key "));
+}
+
+#[test]
 fn digest_depends_on_the_border_of_key_and_value() {
     assert_ne!(digest("ab", "c"), digest("a", "bc"));
     let number = CustomFields([("a".to_owned(), Custom::Number(42.into()))].into());

@@ -129,6 +129,14 @@ mod tests {
     }
 
     #[test]
+    fn natural_numbers_carry_into_a_higher_digit() {
+        let (one, most) = (Natural::from(1), Natural::from(u64::MAX));
+        assert_eq!(most.times(3), Natural(vec![u64::MAX - 2, 2]));
+        assert_eq!((most.plus(&one), one.plus(&most)), (Natural(vec![0, 1]), Natural(vec![0, 1])));
+        assert_eq!((one.times(2), one.plus(&one)), (Natural(vec![2]), Natural(vec![2])));
+    }
+
+    #[test]
     fn quotient_is_limited_and_rounded_down() {
         for (start, target, current, percent) in [
             ("0", "100", "0", 0),

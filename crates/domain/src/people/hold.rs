@@ -210,6 +210,7 @@ mod tests {
             ((10, 90), (10, 90), 10),
             ((0, 90), (10, 90), 10),
             ((10, 90), (0, 90), 10),
+            ((30, 0), (10, 90), 10),
             // A ledger without releases, of an earlier version.
             ((10, 0), (30, 0), 30),
             // A hold and a release in the same millisecond: the hold may be the later one, so it stays in force.

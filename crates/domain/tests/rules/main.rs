@@ -6,6 +6,7 @@ mod admitted;
 mod changed;
 mod checks;
 mod cost_of_texts;
+mod decided;
 mod errors;
 mod objective_histories;
 mod reporting;

@@ -143,6 +143,7 @@ fn custom_fields_are_named_and_removed_where_hidden() {
     let mut employee = employee_with_fields();
     assert_eq!((employee.fields_of(), employee.field_names()), (Some(employee.id), vec!["shirt", "team"]));
     assert_eq!((plain_employee().fields_of(), plain_employee().field_names()), (None, vec![]));
+    assert_eq!(plain_employee().full_name(), " Ada  Lovelace", "for display, as stored");
     employee.retain_fields(&|key| key == "team");
     assert_eq!(employee.field_names(), ["team"]);
     let mut objective = plain_objective();

@@ -80,8 +80,14 @@ mod tests {
         let key = key_ending_at(days(30));
         let late = key.remind(days(28)).unwrap();
         assert_eq!((late.notices.len(), late.state.remind_at), (1, Some(days(29))), "once for both that were due");
-        let last_reminder = key.remind(days(31)).unwrap();
-        assert_eq!((last_reminder.notices.len(), last_reminder.state.remind_at), (0, None), "the key has ended");
+        for time in [days(30), days(31)] {
+            let last_reminder = key.remind(time).unwrap();
+            assert_eq!(
+                (last_reminder.notices.len(), last_reminder.state.remind_at),
+                (0, None),
+                "the key has ended"
+            );
+        }
     }
 
     #[test]

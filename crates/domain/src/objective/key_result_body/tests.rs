@@ -224,6 +224,12 @@ fn key_results_are_approved_content() {
     let objective_before = create(r#"[{"title":"a","target":10}]"#).unwrap();
     assert_eq!(objective_before.status, Status::Approved);
     let patch = Patch::parse(object(r#"{"key_results":[]}"#)).resolve_with(&objective_before).unwrap();
+    let other_members = Patch::parse(object(r#"{"metadata":{"a":"b"}}"#)).resolve_with(&objective_before).unwrap();
+    assert_eq!((patch.new_key_results(), other_members.new_key_results()), (0, 0));
+    for stored in [&objective_before, &objective(Status::Proposed, true)] {
+        let update = stored.update(&other_members, &References::default(), true, NOON).unwrap().unwrap();
+        assert_eq!((update.state.changed_since_approval, update.notices.len()), (false, 0), "no content");
+    }
     for needs_approval in [true, false] {
         let update =
             objective_before.update(&patch, &References::default(), needs_approval, NOON).unwrap().unwrap();

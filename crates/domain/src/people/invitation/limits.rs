@@ -238,6 +238,13 @@ mod tests {
         {
             assert_eq!(wait(newest, false, NOON), None, "without a mail there is no limit");
         }
+        for (failure, status) in [
+            (MailFailure::OrganizationLimit, MailStatus::Queued),
+            (MailFailure::RecipientLimit, MailStatus::Failed),
+        ] {
+            let mail = mailed_invitation.clone().over_mail_limit(failure, NOON).mail.unwrap();
+            assert_eq!((mail.status, mail.failure), (status, Some(failure)));
+        }
     }
 
     #[test]

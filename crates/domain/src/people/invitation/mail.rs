@@ -302,6 +302,22 @@ mod tests {
     }
 
     #[test]
+    fn postponed_mail_waits_or_fails_with_the_invitation() {
+        let just_before = END.plus_seconds(-1);
+        let limit = Some(MailFailure::RecipientLimit);
+        for (failure, due_at, status, shown_failure) in [
+            (None, just_before, MailStatus::Queued, None),
+            (limit, just_before, MailStatus::Queued, limit),
+            (None, END, MailStatus::Failed, Some(MailFailure::Expired)),
+            (limit, END, MailStatus::Failed, limit),
+        ] {
+            let mail = queued().postpone(failure, due_at, END);
+            assert_eq!((mail.status, mail.failure, mail.attempts), (status, shown_failure, 0), "{due_at}");
+            assert_eq!(mail.due_at, Some(due_at).filter(|_| status == MailStatus::Queued), "{due_at}");
+        }
+    }
+
+    #[test]
     fn attempt_is_counted_and_shown_with_its_failure() {
         let attempt_time = START.plus_seconds(5);
         let mail = queued().record_attempt(Err(MailFailure::Busy), attempt_time, END);

@@ -114,6 +114,9 @@ fn code_opens_its_link_once() {
     assert_eq!(record(fresh.clone(), None).authenticate(hash, NOW), None, "a code is no key");
     let decision = record(fresh, None).open_link(hash, &secret(2), None, at(5)).unwrap();
     assert_eq!(decision.audit.changes.keys().collect::<Vec<_>>(), ["last4", "link_expires_at"]);
+    assert_eq!(decision.state.updated_at, at(5));
+    let exchange = parse_exchange(body(r#"{"code":"a"}"#));
+    assert_eq!(exchange, Ok(LinkExchange { code: "a".to_owned(), verifier: None }));
     let opened_key = record(decision.state, None);
     assert_eq!(opened_key.open_link(hash, &secret(3), None, at(6)).err(), Some(DomainError::NotFound));
     let secret = super::hash(secret(2).reveal());
