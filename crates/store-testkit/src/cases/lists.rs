@@ -25,12 +25,15 @@ use candor_tables::rows;
 use crate::world::CaseContext;
 use crate::{sort_entries, walk};
 
+/// Makes the listing of a page in an order.
+type MakeListing<T> = Box<dyn Fn(Sort, &PageRequest) -> TypedListing<T> + Send + Sync>;
+
 /// A list with a fixed filter.
 pub(crate) struct List<T> {
     pub(crate) id: fn(&T) -> [u8; 16],
     world: CaseContext,
     tenant: Tenant,
-    listing: Box<dyn Fn(Sort, &PageRequest) -> TypedListing<T> + Send + Sync>,
+    listing: MakeListing<T>,
 }
 
 impl<T: Stored + Sortable + Clone + PartialEq + std::fmt::Debug> List<T> {

@@ -197,8 +197,10 @@ async fn list_continues_behind_a_removed_position(world: CaseContext) {
         let id = (u128::from_be_bytes(removed_row.id.to_bytes()) ^ 1).to_be_bytes();
         let position = crate::place(removed_row, sort, id);
         let is_later = |observation: &&Observation| {
-            let (here, there) =
-                ((observation.key(sort.by), observation.id.to_bytes()), (Some(position.key.clone()), position.id));
+            let (here, there) = (
+                (Sortable::key(*observation, sort.by), observation.id.to_bytes()),
+                (Some(position.key.clone()), position.id),
+            );
             if sort.descending { here < there } else { here > there }
         };
         let expected_rows: Vec<_> = sorted_rows.iter().filter(is_later).take(7).cloned().collect();

@@ -197,7 +197,7 @@ pub(super) const fn next_day(at: Timestamp) -> (Timestamp, i64) {
 #[cfg(test)]
 mod tests {
     use super::super::super::tests::employee;
-    use super::super::{Status, token};
+    use super::super::{MailStatus, Status, token};
     use super::*;
     use crate::id::InvitationId;
     use crate::people::Employee;
