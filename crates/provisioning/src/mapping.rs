@@ -240,12 +240,9 @@ fn names(
     user_name: &str,
     stored: Option<&Employee>,
 ) -> Result<(String, String), ScimError> {
-    let (mut given, mut family, mut formatted) = (None, None, None);
-    if let Some(Value::Object(name)) = document.core("name") {
-        given = text_of("name.givenName", name.get("givenName"))?;
-        family = text_of("name.familyName", name.get("familyName"))?;
-        formatted = text_of("name.formatted", name.get("formatted"))?;
-    }
+    let name = if let Some(Value::Object(name)) = document.core("name") { Some(name) } else { None };
+    let part = |path: &str, member: &str| text_of(path, name.and_then(|name| name.get(member)));
+    let (given, family) = (part("name.givenName", "givenName")?, part("name.familyName", "familyName")?);
     if let (Some(given), Some(family)) = (&given, &family) {
         return Ok((given.clone(), family.clone()));
     }
@@ -253,6 +250,7 @@ fn names(
         let first = given.unwrap_or_else(|| person.first_name.clone());
         return Ok((first, family.unwrap_or_else(|| person.last_name.clone())));
     }
+    let formatted = part("name.formatted", "formatted")?;
     let display_name = text_of("displayName", document.core("displayName"))?.or(formatted);
     if let Some((first, rest)) = display_name.as_deref().and_then(|name| name.split_once(char::is_whitespace)) {
         return Ok((given.unwrap_or_else(|| first.to_owned()), family.unwrap_or_else(|| rest.trim().to_owned())));

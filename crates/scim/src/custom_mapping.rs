@@ -35,6 +35,9 @@ impl CustomMapping {
         if conditions.is_some() {
             return Some("has conditions");
         }
+        if sub.as_deref().is_some_and(|sub| sub.eq_ignore_ascii_case("primary")) {
+            return Some("names the main entry");
+        }
         match schema {
             ScimSchema::Core if schemas::is_dropped(name) || schemas::is_read_only(name) => {
                 Some("is never stored")

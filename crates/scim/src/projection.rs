@@ -1,14 +1,18 @@
 //! Selection of attributes of a response: `attributes` and `excludedAttributes` (RFC 7644 §3.9).
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use candor_forms::json::{Object, Value};
 
 use super::error::ScimError;
-use super::path::ScimPath;
+use super::path::{ScimPath, ScimSchema};
 
 /// Maximum number of names of a selection.
 const MOST_PATHS: usize = 100;
 /// Members that every resource has.
 const ALWAYS: [&str; 2] = ["schemas", "id"];
+/// Stands for the URN of the core schema, whose attributes are members of the resource itself.
+const CORE: &str = "";
 
 /// The attributes of a response.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,19 +21,91 @@ pub enum Projection {
     #[default]
     All,
     /// Only these attributes, with `schemas` and `id`.
-    Only(Vec<ScimPath>),
+    Only(Selection),
     /// All attributes but these.
-    Without(Vec<ScimPath>),
+    Without(Selection),
 }
 
-fn paths(name: &str, text: &str) -> Result<Vec<ScimPath>, ScimError> {
-    // The number of paths is limited, because each path is compared with each member of each resource.
-    if text.split(',').count() > MOST_PATHS {
-        return Err(ScimError::value(format!(
-            "`{name}` has more than {MOST_PATHS} names. Select fewer attributes."
-        )));
+/// Names of attributes without case, by schema: the members of a resource are looked up in it, whatever their number.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Selection {
+    /// URNs of schemas that are named as a whole.
+    whole: BTreeSet<String>,
+    /// Attributes by URN and name, with the sub-attributes that are named; `None` for the whole attribute.
+    attributes: BTreeMap<String, BTreeMap<String, Vec<Option<String>>>>,
+}
+
+impl Selection {
+    fn parse(name: &str, text: &str) -> Result<Self, ScimError> {
+        if text.split(',').count() > MOST_PATHS {
+            return Err(ScimError::value(format!(
+                "`{name}` has more than {MOST_PATHS} names. Select fewer attributes."
+            )));
+        }
+        let mut selection = Self::default();
+        text.split(',').filter_map(|name| ScimPath::parse(name).ok()).for_each(|path| selection.add(&path));
+        Ok(selection)
     }
-    Ok(text.split(',').filter_map(|name| ScimPath::parse(name).ok()).collect())
+
+    fn add(&mut self, path: &ScimPath) {
+        let urn = match path.schema {
+            ScimSchema::Core => CORE.to_owned(),
+            ScimSchema::Enterprise | ScimSchema::Other(_) => path.schema.urn().to_ascii_lowercase(),
+        };
+        self.whole.extend(path.possible_urn().map(|urn| urn.to_ascii_lowercase()));
+        match &path.attribute {
+            None => drop(self.whole.insert(urn)),
+            Some(attribute) => {
+                let subs = self.attributes.entry(urn).or_default().entry(attribute.to_ascii_lowercase());
+                subs.or_default().push(path.sub.as_ref().map(|sub| sub.to_ascii_lowercase()));
+            }
+        }
+    }
+
+    /// Returns the sub-attributes that are named of an attribute; `None` if the attribute is not named.
+    fn subs(&self, urn: &str, name: &str) -> Option<&[Option<String>]> {
+        self.attributes.get(urn)?.get(&name.to_ascii_lowercase()).map(Vec::as_slice)
+    }
+
+    fn keep(&self, (name, value): (String, Value)) -> Option<(String, Value)> {
+        if ALWAYS.contains(&name.as_str()) {
+            return Some((name, value));
+        }
+        let urn = urn_of(&name);
+        match self.whole.contains(&urn) {
+            true => Some((name, value)),
+            false if urn == CORE => self.keep_attribute((name, value), CORE),
+            false => each_member((name, value), |member| self.keep_attribute(member, &urn)),
+        }
+    }
+
+    fn keep_attribute(&self, (name, value): (String, Value), urn: &str) -> Option<(String, Value)> {
+        let subs = self.subs(urn, &name)?;
+        if subs.contains(&None) {
+            return Some((name, value));
+        }
+        Some((name, each_object(value, &|member| is_named(subs, member))))
+    }
+
+    fn omit(&self, (name, value): (String, Value)) -> Option<(String, Value)> {
+        if ALWAYS.contains(&name.as_str()) {
+            return Some((name, value));
+        }
+        let urn = urn_of(&name);
+        match urn.as_str() {
+            CORE => self.omit_attribute((name, value), CORE),
+            urn if self.whole.contains(urn) => None,
+            urn => each_member((name, value), |member| self.omit_attribute(member, urn)),
+        }
+    }
+
+    fn omit_attribute(&self, (name, value): (String, Value), urn: &str) -> Option<(String, Value)> {
+        match self.subs(urn, &name) {
+            None => Some((name, value)),
+            Some(subs) if subs.contains(&None) => None,
+            Some(subs) => Some((name, each_object(value, &|member| !is_named(subs, member)))),
+        }
+    }
 }
 
 impl Projection {
@@ -39,23 +115,14 @@ impl Projection {
     /// # Errors
     /// `invalidValue` for more than 100 names.
     pub fn parse(attributes: Option<&str>, excluded: Option<&str>) -> Result<Self, ScimError> {
-        let paths_of = |name, text: Option<&str>| {
-            text.filter(|text| !text.trim().is_empty()).map(|text| paths(name, text)).transpose()
+        let selection_of = |name, text: Option<&str>| {
+            text.filter(|text| !text.trim().is_empty()).map(|text| Selection::parse(name, text)).transpose()
         };
-        Ok(match (paths_of("attributes", attributes)?, paths_of("excludedAttributes", excluded)?) {
+        Ok(match (selection_of("attributes", attributes)?, selection_of("excludedAttributes", excluded)?) {
             (Some(only), _) => Self::Only(only),
             (None, Some(without)) => Self::Without(without),
             (None, None) => Self::All,
         })
-    }
-
-    /// Returns the number of names, each of which is compared with the members of a resource.
-    #[must_use]
-    pub const fn names(&self) -> usize {
-        match self {
-            Self::All => 0,
-            Self::Only(paths) | Self::Without(paths) => paths.len(),
-        }
     }
 
     /// Returns the selected attributes of a resource.
@@ -63,113 +130,38 @@ impl Projection {
     pub fn apply(&self, resource: Object) -> Object {
         match self {
             Self::All => resource,
-            Self::Only(paths) => resource.into_iter().filter_map(|member| keep(member, paths)).collect(),
-            Self::Without(paths) => resource.into_iter().filter_map(|member| omit(member, paths)).collect(),
+            Self::Only(selection) => resource.into_iter().filter_map(|member| selection.keep(member)).collect(),
+            Self::Without(selection) => resource.into_iter().filter_map(|member| selection.omit(member)).collect(),
         }
     }
 }
 
-/// Returns `true` if a path names an attribute of the section: the core schema or the extension with this URN.
-fn is_in(path: &ScimPath, urn: Option<&str>) -> bool {
-    match urn {
-        Some(urn) => path.schema.urn().eq_ignore_ascii_case(urn),
-        None => path.schema == super::ScimSchema::Core,
-    }
+/// Returns the URN that a member of a resource is: an extension, or [`CORE`] for an attribute of the core schema.
+fn urn_of(name: &str) -> String {
+    if name.contains(':') { name.to_ascii_lowercase() } else { CORE.to_owned() }
 }
 
-fn is_whole(path: &ScimPath) -> bool {
-    path.attribute.is_none()
+fn is_named(subs: &[Option<String>], member: &str) -> bool {
+    subs.iter().any(|sub| sub.as_deref().is_some_and(|sub| sub.eq_ignore_ascii_case(member)))
 }
 
-/// Returns `true` if a path names the extension with this URN as a whole.
-fn names_extension(path: &ScimPath, urn: &str) -> bool {
-    let is_urn = |text: String| text.eq_ignore_ascii_case(urn);
-    (is_whole(path) && is_in(path, Some(urn))) || path.possible_urn().is_some_and(is_urn)
-}
-
-fn names(path: &ScimPath, name: &str) -> bool {
-    path.attribute.as_deref().is_some_and(|attribute| attribute.eq_ignore_ascii_case(name))
-}
-
-/// Applies `change` to a value, or to each entry of an array.
-fn each_object(value: Value, change: &dyn Fn(Object) -> Object) -> Value {
+/// Keeps the members of a value, or of each entry of an array, for which `keep` returns `true`.
+fn each_object(value: Value, keep: &dyn Fn(&str) -> bool) -> Value {
     match value {
-        Value::Object(members) => Value::Object(change(members)),
-        Value::List(items) => Value::List(items.into_iter().map(|item| each_object(item, change)).collect()),
+        Value::Object(members) => Value::Object(members.into_iter().filter(|(name, _)| keep(name)).collect()),
+        Value::List(items) => Value::List(items.into_iter().map(|item| each_object(item, keep)).collect()),
         other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_)) => other,
     }
-}
-
-fn keep((name, value): (String, Value), paths: &[ScimPath]) -> Option<(String, Value)> {
-    if ALWAYS.contains(&name.as_str()) {
-        return Some((name, value));
-    }
-    if !name.contains(':') {
-        let is_core = paths.iter().any(|path| is_whole(path) && is_in(path, None));
-        return if is_core { Some((name, value)) } else { keep_attribute((name, value), paths, None) };
-    }
-    if paths.iter().any(|path| names_extension(path, &name)) {
-        return Some((name, value));
-    }
-    each_member((name, value), |member, urn| keep_attribute(member, paths, Some(urn)))
 }
 
 /// Applies `change` to the attributes of an extension. An extension without attributes is dropped.
 fn each_member(
     (urn, value): (String, Value),
-    change: impl Fn((String, Value), &str) -> Option<(String, Value)>,
+    change: impl Fn((String, Value)) -> Option<(String, Value)>,
 ) -> Option<(String, Value)> {
     let Value::Object(members) = value else { return None };
-    let remaining_members: Object = members.into_iter().filter_map(|member| change(member, &urn)).collect();
+    let remaining_members: Object = members.into_iter().filter_map(change).collect();
     if remaining_members.is_empty() { None } else { Some((urn, Value::Object(remaining_members))) }
-}
-
-fn keep_attribute(
-    (name, value): (String, Value),
-    paths: &[ScimPath],
-    urn: Option<&str>,
-) -> Option<(String, Value)> {
-    let matching_paths: Vec<_> = paths.iter().filter(|path| is_in(path, urn) && names(path, &name)).collect();
-    if matching_paths.is_empty() {
-        return None;
-    }
-    if matching_paths.iter().any(|path| path.sub.is_none()) {
-        return Some((name, value));
-    }
-    let is_wanted = |member: &str| {
-        matching_paths.iter().any(|path| path.sub.as_deref().is_some_and(|sub| sub.eq_ignore_ascii_case(member)))
-    };
-    let select = |members: Object| members.into_iter().filter(|(member, _)| is_wanted(member)).collect();
-    Some((name, each_object(value, &select)))
-}
-
-fn omit((name, value): (String, Value), paths: &[ScimPath]) -> Option<(String, Value)> {
-    if ALWAYS.contains(&name.as_str()) {
-        return Some((name, value));
-    }
-    if !name.contains(':') {
-        return omit_attribute((name, value), paths, None);
-    }
-    if paths.iter().any(|path| names_extension(path, &name)) {
-        return None;
-    }
-    each_member((name, value), |member, urn| omit_attribute(member, paths, Some(urn)))
-}
-
-fn omit_attribute(
-    (name, value): (String, Value),
-    paths: &[ScimPath],
-    urn: Option<&str>,
-) -> Option<(String, Value)> {
-    let matching_paths: Vec<_> = paths.iter().filter(|path| is_in(path, urn) && names(path, &name)).collect();
-    if matching_paths.iter().any(|path| path.sub.is_none()) {
-        return None;
-    }
-    let is_named = |member: &str| {
-        matching_paths.iter().any(|path| path.sub.as_deref().is_some_and(|sub| sub.eq_ignore_ascii_case(member)))
-    };
-    let select = |members: Object| members.into_iter().filter(|(member, _)| !is_named(member)).collect();
-    Some((name, each_object(value, &select)))
 }
 
 #[cfg(test)]

@@ -158,8 +158,8 @@ impl ScimContext {
                     let resource = self.resource(mappings, user);
                     let bytes = resource.json_bytes() + user.person.value.custom_fields.json_bytes();
                     read_bytes += bytes;
-                    // The names in the request are compared with each member.
-                    work += bytes * (1 + mappings.len() + projection.names());
+                    // Each mapping looks for its place among the names.
+                    work += bytes * (1 + mappings.len());
                     rendered_users.add(user.person.value.id, &projection.apply(resource))?;
                     let held_bytes = rendered_users.json.len() + bytes * part.len();
                     pieces.let_others_go_first(work, held_bytes).await?;
