@@ -148,7 +148,7 @@ async fn key_beyond_the_callers_access_is_denied() {
     caller.level = AccessLevel::Standard;
     let standard =
         candor_service::RequestContext { admin_context: Some(AdminContext::Settings), ..world.call(caller) };
-    let error = keys::create(&world.services, &standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;
+    let error = keys::create(&standard, body(r#"{"name":"a","scopes":["events:read"]}"#)).await;
     assert_eq!(kind(error), "denied");
 }
 

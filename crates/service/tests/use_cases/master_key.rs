@@ -120,11 +120,12 @@ async fn lost_master_key_is_replaced_without_its_secrets() {
     let rekey_result = webhooks::rekey_accepting_loss(&new).await.unwrap();
     assert_eq!(rekey_result, RekeyCounts { rekeyed: 0, unchanged: 1, lost: 1 });
     assert!(starts(&world, NEW).await && !starts(&world, OLD).await);
-    let error = webhooks::test(&new, &world.admin(), lost_webhook).await;
+    let context = sent_to(&new, &world.admin());
+    let error = webhooks::test(&context, lost_webhook).await;
     assert!(matches!(error, Err(Error::Bug(_))), "a delivery with a lost secret cannot be signed: {error:?}");
     let rotate = body(&json!({"rotate_secret": true}).to_string());
-    webhooks::update(&new, &world.admin(), lost_webhook, rotate).await.unwrap();
-    webhooks::test(&new, &world.admin(), lost_webhook).await.unwrap();
+    webhooks::update(&context, lost_webhook, rotate).await.unwrap();
+    webhooks::test(&context, lost_webhook).await.unwrap();
 }
 
 #[test]

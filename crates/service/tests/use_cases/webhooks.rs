@@ -243,7 +243,7 @@ async fn replay_over_its_time_budget_returns_a_continuation() {
     world.clock.advance_seconds(60);
     let order = |since: &str| body(&format!(r#"{{"since": "{since}", "only": "all"}}"#));
     let hasty = process(&world, OLD, Arc::new(AdvancingClock(AtomicI64::new(NOON.plus_seconds(60).millis()))));
-    let first = webhooks::replay(&hasty, &context, id, order(&NOON.to_string())).await.unwrap();
+    let first = webhooks::replay(&sent_to(&hasty, &context), id, order(&NOON.to_string())).await.unwrap();
     let enqueued_count = json(&first)["enqueued"].as_i64().unwrap();
     assert!(enqueued_count > 0 && enqueued_count < EVENTS, "{enqueued_count}");
     let next = member(&first, "continue_since");
@@ -270,7 +270,7 @@ async fn replay_of_a_sparse_period_resumes_from_its_continuation() {
     let (mut since, mut counts) = (NOON.to_string(), vec![]);
     loop {
         let order = body(&format!(r#"{{"since": "{since}", "until": "9999-12-31T23:59:59Z", "only": "all"}}"#));
-        let reply = json(&webhooks::replay(&hasty, &context, id, order).await.unwrap());
+        let reply = json(&webhooks::replay(&sent_to(&hasty, &context), id, order).await.unwrap());
         counts.push(reply["enqueued"].as_u64().unwrap());
         match reply["continue_since"].as_str() {
             Some(next) if next > since.as_str() => since = next.to_owned(),
@@ -309,7 +309,8 @@ async fn rekey_moves_client_secrets_of_identity_providers() {
         IdentityProvider { client_secret: None, ..provider_before }
     );
     assert_eq!(webhooks::rekey(&both).await.unwrap(), RekeyCounts { rekeyed: 0, unchanged: 1, lost: 0 });
-    let same = identity_providers::update(&both, &context, id, body(r#"{"client_secret": "8nFq"}"#)).await;
+    let same =
+        identity_providers::update(&sent_to(&both, &context), id, body(r#"{"client_secret": "8nFq"}"#)).await;
     assert_eq!(
         (same.is_ok(), read().await.client_secret),
         (true, provider_after.client_secret),

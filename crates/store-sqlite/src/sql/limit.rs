@@ -68,6 +68,7 @@ mod tests {
     use super::*;
     use crate::connection::open::{DatabaseLocation, Source};
     use crate::sql::{Db, Sql};
+    use candor_port_storage::error::StorageError;
 
     const ENDLESS: &str =
         "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c";

@@ -35,12 +35,12 @@ async fn interrupted_upload_keeps_whole_rows_and_resumes() {
         world.store.fail(FaultyCall::Commit, piece, fault);
         let file = file(people, "Ada");
         let with_key = || world.with_idempotency_key("key", "file");
-        assert_eq!(kind(send(&world, with_key(), &[], &file).await), "unavailable");
+        assert_eq!(kind(send(with_key(), &[], &file).await), "unavailable");
         let people_before = everybody(&world).await;
         let saved_pieces = if fault == Fault::After { piece } else { piece - 1 };
         assert_eq!(people_before.len(), saved_pieces * PIECE);
         assert!(people_before.values().all(|person| person.department_id.is_some() && person.first_name == "Ada"));
-        let second_reply = send(&world, with_key(), &[], &file).await.unwrap();
+        let second_reply = send(with_key(), &[], &file).await.unwrap();
         let (created, _, _, skipped, errors) = counts(&json(&second_reply));
         assert!(errors.is_empty());
         if second_reply.replayed {
@@ -60,10 +60,10 @@ async fn interrupted_upload_keeps_whole_rows_and_resumes() {
 async fn retried_upload_with_one_idempotency_key_gets_the_same_answer() {
     let world = TestServices::new().await;
     let file = file(PIECE + 10, "Ada");
-    let first = send(&world, world.with_idempotency_key("key", &file), &[], &file).await.unwrap();
-    let second = send(&world, world.with_idempotency_key("key", &file), &[], &file).await.unwrap();
+    let first = send(world.with_idempotency_key("key", &file), &[], &file).await.unwrap();
+    let second = send(world.with_idempotency_key("key", &file), &[], &file).await.unwrap();
     assert_eq!((first.replayed, second.replayed, &first.body), (false, true, &second.body));
-    let other = send(&world, world.with_idempotency_key("key", "another file"), &[], "email\n").await;
+    let other = send(world.with_idempotency_key("key", "another file"), &[], "email\n").await;
     assert_eq!(kind(other), "key reused");
 }
 
@@ -93,7 +93,7 @@ async fn overtaken_upload_of_a_standard_key_gets_key_reused() {
         }
     };
     tokio::time::timeout(Duration::from_secs(60), outrun).await.unwrap();
-    send(&world, world.with_idempotency_key("key", "file"), &[], file).await.unwrap();
+    send(world.with_idempotency_key("key", "file"), &[], file).await.unwrap();
     assert_eq!(kind(upload.await.unwrap()), "key reused");
 }
 
@@ -107,7 +107,7 @@ async fn truncated_csv_applies_whole_rows_and_the_rest_follows() {
     };
     for cut in (0..whole.len()).step_by(3) {
         let world = TestServices::new().await;
-        let reply = send(&world, world.admin(), &[], &whole[..cut]).await;
+        let reply = send(world.admin(), &[], &whole[..cut]).await;
         if reply.is_ok() {
             for person in everybody(&world).await.values() {
                 assert_eq!(person.first_name, "Ada Lovelace", "cut at {cut}");

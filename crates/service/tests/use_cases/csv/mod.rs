@@ -26,15 +26,10 @@ async fn upload(world: &TestServices, file: &str) -> Value {
 }
 
 async fn upload_with(world: &TestServices, query: &[(&str, &str)], file: &str) -> Value {
-    json(&send(world, world.admin(), query, file).await.unwrap())
+    json(&send(world.admin(), query, file).await.unwrap())
 }
 
-async fn send(
-    world: &TestServices,
-    context: RequestContext,
-    query: &[(&str, &str)],
-    file: &str,
-) -> Result<Reply, Error> {
+async fn send(context: RequestContext, query: &[(&str, &str)], file: &str) -> Result<Reply, Error> {
     upsert(context, params(query), Bytes::copy_from_slice(file.as_bytes())).await
 }
 

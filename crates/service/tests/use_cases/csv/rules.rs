@@ -141,7 +141,7 @@ async fn csv_creates_departments_for_admins_and_ignores_archived() {
     departments::archive(&world.admin(), member(&department, "id").parse().unwrap()).await.unwrap();
     let file = "email,first_name,last_name,department_name\n\
         a@example.com,A,Example,New\nb@example.com,B,Example,old\nc@example.com,C,Example,\n";
-    let reply = json(&send(&world, standard(&world), &[], file).await.unwrap());
+    let reply = json(&send(standard(&world), &[], file).await.unwrap());
     let expected_failures = [(2, "permission_denied"), (3, "not_found_in_organization")];
     assert_eq!(counts(&reply), (1, 0, 0, 0, failed_rows(&expected_failures)));
     assert_eq!(counts(&upload(&world, file).await), (1, 0, 0, 1, failed_rows(&expected_failures[1..])));
@@ -213,7 +213,7 @@ async fn managed_fields_are_written_by_their_connector_only() {
     let expected_failures = failed_rows(&[(2, "field_managed_externally")]);
     assert_eq!(counts(&upload(&world, other).await), (0, 1, 0, 0, expected_failures));
     assert_eq!(counts(&upload_with(&world, &query, other).await), (0, 1, 0, 1, vec![]));
-    let unknown = send(&world, world.admin(), &[("connector_id", "con_nonsense")], file).await;
+    let unknown = send(world.admin(), &[("connector_id", "con_nonsense")], file).await;
     assert_eq!(kind(unknown), "unprocessable");
 }
 
@@ -260,7 +260,7 @@ async fn connector_upload_requires_admin_and_audits_the_key() {
     let query = [("connector_id", &*member(&connector, "id"))];
     let file = "email,first_name,last_name\na@example.com,Ada,Example\n";
     for query in [&query[..], &[("connector_id", "con_nonsense")]] {
-        assert_eq!(kind(send(&world, standard(&world), query, file).await), "denied");
+        assert_eq!(kind(send(standard(&world), query, file).await), "denied");
     }
     assert_eq!(person(&world, "a@example.com").await.first_name, "a");
     assert_eq!(counts(&upload_with(&world, &query, file).await), (0, 1, 0, 0, vec![]));
@@ -333,7 +333,7 @@ async fn unreadable_csv_or_parameter_is_refused_entirely() {
         (&[], "email;first_name\na;b\n", "invalid"),
         (&[], "email,first_name,last_name\na@example.com,A,Example\n\"x", "malformed"),
     ] {
-        assert_eq!(kind(send(&world, world.admin(), query, file).await), wanted, "{query:?} {file}");
+        assert_eq!(kind(send(world.admin(), query, file).await), wanted, "{query:?} {file}");
     }
     assert!(everybody(&world).await.is_empty());
     let reply = employees::list(&world.admin(), params(&[])).await.unwrap();

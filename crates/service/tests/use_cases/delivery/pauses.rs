@@ -4,7 +4,7 @@ use candor_service::usecases::webhooks;
 use serde_json::json;
 
 use super::{DeliveryTest, FakeResponse, members};
-use crate::support::body;
+use crate::support::{body, sent_to};
 
 const URL: &str = "https://receiver.example/";
 
@@ -56,7 +56,7 @@ async fn pause_by_another_process_applies_within_a_second() {
     desk.run_once().await;
     desk.queue(2).await;
     let pause_body = body(r#"{"active": false}"#);
-    webhooks::update(&desk.process(3), &desk.world.admin(), id, pause_body).await.unwrap();
+    webhooks::update(&sent_to(&desk.process(3), &desk.world.admin()), id, pause_body).await.unwrap();
     desk.script.take();
     desk.run_once_after(1).await;
     assert_eq!(desk.script.take().len(), 0);

@@ -7,7 +7,7 @@ use candor_service::usecases::webhooks;
 use serde_json::json;
 
 use super::{DeliveryTest, members};
-use crate::support::body;
+use crate::support::{body, sent_to};
 
 const URL: &str = "https://receiver.example/";
 const OTHER: &str = "https://other.example/";
@@ -58,7 +58,7 @@ async fn process_sends_deliveries_sealed_with_its_master_key_only() {
     let other = desk.process_with(OTHER_RING, 5);
     let engine = Engine::new(&other, Settings::default());
     let text = json!({"url": OTHER, "event_types": ["employee.created"]}).to_string();
-    webhooks::create(&other, &desk.world.admin(), body(&text)).await.unwrap();
+    webhooks::create(&sent_to(&other, &desk.world.admin()), body(&text)).await.unwrap();
     desk.queue(2).await;
     engine.run_once().await.unwrap();
     assert_eq!((desk.script.sent_to(OTHER), desk.script.sent_to(URL)), (2, 0));

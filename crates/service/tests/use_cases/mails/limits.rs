@@ -27,14 +27,14 @@ async fn another_admin(world: &TestServices, name: &str) -> RequestContext {
     world.call(Caller { tenant: Tenant::live(organization), ..(*admin.caller).clone() })
 }
 
-async fn invited(stage: &MailTest, context: &RequestContext, email: &str) -> EmployeeId {
+async fn invited(context: &RequestContext, email: &str) -> EmployeeId {
     let text =
         json!({"email": email, "first_name": "Ada", "last_name": "Example", "send_invite": true}).to_string();
     let creation = employees::create(context, body(&text)).await.unwrap();
     member(&creation, "id").parse().unwrap()
 }
 
-async fn mail(stage: &MailTest, context: &RequestContext, person: EmployeeId) -> Value {
+async fn mail(context: &RequestContext, person: EmployeeId) -> Value {
     parsed(&invitations::get(context, person).await.unwrap())["mail"].clone()
 }
 
@@ -69,11 +69,11 @@ async fn sixth_mail_to_a_mailbox_on_a_day_is_not_sent() {
     let context = another_admin(&stage.world, "One").await;
     let mut people = vec![];
     for number in 0..5 {
-        people.push(invited(&stage, &context, &format!("Ada+{number}@Example.com")).await);
+        people.push(invited(&context, &format!("Ada+{number}@Example.com")).await);
         assert_eq!(stage.mailer().run_once().await, 1);
     }
-    people.push(invited(&stage, &context, "ada@example.com").await);
-    let mail_json = mail(&stage, &context, people[5]).await;
+    people.push(invited(&context, "ada@example.com").await);
+    let mail_json = mail(&context, people[5]).await;
     assert_eq!((&mail_json["status"], &mail_json["failure"]), (&json!("failed"), &json!("recipient_limit")));
     assert_eq!(stage.mailer().run_once().await, 0);
     // At noon, the next day begins in twelve hours.
@@ -93,15 +93,15 @@ async fn mails_queued_at_once_stay_within_the_limit() {
     let context = another_admin(&stage.world, "One").await;
     let mut people = vec![];
     for number in 0..8 {
-        let person = invited(&stage, &context, &format!("ada+{number}@example.com")).await;
-        assert_eq!(mail(&stage, &context, person).await["status"], "queued");
+        let person = invited(&context, &format!("ada+{number}@example.com")).await;
+        assert_eq!(mail(&context, person).await["status"], "queued");
         people.push(person);
     }
     stage.mailer().run_once().await;
     assert_eq!(stage.post.all().len(), 5);
     let mut limited_count = 0;
     for person in &people {
-        let mail_json = mail(&stage, &context, *person).await;
+        let mail_json = mail(&context, *person).await;
         if mail_json["status"] == "failed" {
             assert_eq!((&mail_json["failure"], &mail_json["attempts"]), (&json!("recipient_limit"), &json!(0)));
             limited_count += 1;
@@ -114,21 +114,21 @@ async fn mails_queued_at_once_stay_within_the_limit() {
 async fn full_mailbox_delays_only_mails_of_unknown_organizations() {
     let stage = MailTest::new().await;
     let known_admin = another_admin(&stage.world, "Known").await;
-    invited(&stage, &known_admin, "ida@example.com").await;
+    invited(&known_admin, "ida@example.com").await;
     assert_eq!(send_all(&stage).await, 1);
     accept_last(&stage).await;
     for name in ["One", "Two"] {
         let context = another_admin(&stage.world, name).await;
         for number in 0..5 {
-            invited(&stage, &context, &format!("ada+{number}@example.com")).await;
+            invited(&context, &format!("ada+{number}@example.com")).await;
         }
         assert_eq!(send_all(&stage).await, 5, "{name}");
     }
     let last = another_admin(&stage.world, "Last").await;
-    let person = invited(&stage, &last, "ada@example.com").await;
-    assert_eq!(mail(&stage, &last, person).await["status"], "queued");
+    let person = invited(&last, "ada@example.com").await;
+    assert_eq!(mail(&last, person).await["status"], "queued");
     assert_eq!(send_all(&stage).await, 0);
-    let mail_json = mail(&stage, &last, person).await;
+    let mail_json = mail(&last, person).await;
     assert_eq!(
         (&mail_json["status"], &mail_json["attempts"], &mail_json["failure"]),
         (&json!("queued"), &json!(0), &json!(null)),
@@ -138,11 +138,11 @@ async fn full_mailbox_delays_only_mails_of_unknown_organizations() {
     let second_result = invitations::invite(&last, person).await;
     assert_eq!(kind(second_result), "done", "a shared limit refuses no request");
     assert_eq!(send_all(&stage).await, 0);
-    invited(&stage, &known_admin, "ada@example.com").await;
+    invited(&known_admin, "ada@example.com").await;
     assert_eq!(send_all(&stage).await, 1, "an organization that is known at the domain is not delayed");
     stage.world.clock.advance_seconds(43_200);
     assert_eq!(send_all(&stage).await, 1, "the delayed mail is sent on the next day");
-    assert_eq!(mail(&stage, &last, person).await["status"], "sent");
+    assert_eq!(mail(&last, person).await["status"], "sent");
 }
 
 #[tokio::test]
@@ -181,18 +181,18 @@ async fn domain_is_limited_until_an_invitation_is_accepted() {
     let stage = MailTest::new().await;
     let (one, two) = (another_admin(&stage.world, "One").await, another_admin(&stage.world, "Two").await);
     for number in 0..10 {
-        invited(&stage, &one, &format!("ada@{number}.example")).await;
+        invited(&one, &format!("ada@{number}.example")).await;
         assert_eq!(send_all(&stage).await, 1);
         accept_last(&stage).await;
     }
     let mut people = vec![];
     for number in 0..53 {
-        people.push(invited(&stage, &one, &format!("one-{number}@bank.example")).await);
+        people.push(invited(&one, &format!("one-{number}@bank.example")).await);
     }
     assert_eq!(send_all(&stage).await, 50, "an organization sends 50 mails to a domain, whatever its budget");
     let mut limited_people = vec![];
     for person in people {
-        let mail_json = mail(&stage, &one, person).await;
+        let mail_json = mail(&one, person).await;
         if mail_json["status"] == "failed" {
             assert_eq!(mail_json["failure"], json!("recipient_limit"));
             limited_people.push(person);
@@ -202,17 +202,17 @@ async fn domain_is_limited_until_an_invitation_is_accepted() {
     let second_result = invitations::invite(&one, limited_people[0]).await;
     assert_eq!(retry_after(second_result), Some(43_200));
     for number in 0..25 {
-        invited(&stage, &two, &format!("two-{number}@bank.example")).await;
+        invited(&two, &format!("two-{number}@bank.example")).await;
     }
     assert_eq!(send_all(&stage).await, 25, "the domain is open to a second organization");
-    invited(&stage, &one, "ada@other.example").await;
+    invited(&one, "ada@other.example").await;
     assert_eq!(send_all(&stage).await, 1, "another domain");
     stage.world.clock.advance_seconds(43_200);
-    invited(&stage, &one, "next@bank.example").await;
+    invited(&one, "next@bank.example").await;
     assert_eq!(send_all(&stage).await, 1);
     accept_last(&stage).await;
     for number in 0..60 {
-        invited(&stage, &one, &format!("known-{number}@bank.example")).await;
+        invited(&one, &format!("known-{number}@bank.example")).await;
     }
     assert_eq!(send_all(&stage).await, 60, "an accepted invitation ends the limit of the domain");
 }
@@ -223,12 +223,12 @@ async fn organization_sends_a_budget_of_mails_a_day_that_grows() {
     let admin = another_admin(&stage.world, "One").await;
     let mut people = vec![];
     for number in 0..60 {
-        people.push(invited(&stage, &admin, &format!("ada@{number}.example")).await);
+        people.push(invited(&admin, &format!("ada@{number}.example")).await);
     }
     assert_eq!(send_all(&stage).await, 50);
     let mut waiting = vec![];
     for person in &people {
-        let mail_json = mail(&stage, &admin, *person).await;
+        let mail_json = mail(&admin, *person).await;
         if mail_json["status"] == "queued" {
             assert_eq!((&mail_json["failure"], &mail_json["attempts"]), (&json!("organization_limit"), &json!(0)));
             assert_eq!(mail_json["next_attempt_at"].as_str().unwrap().get(11..19), Some("00:00:00"));
@@ -237,17 +237,17 @@ async fn organization_sends_a_budget_of_mails_a_day_that_grows() {
     }
     assert_eq!(waiting.len(), 10);
     let other = another_admin(&stage.world, "Two").await;
-    invited(&stage, &other, "ida@1.example").await;
+    invited(&other, "ida@1.example").await;
     assert_eq!(send_all(&stage).await, 1, "another organization has its own budget");
     stage.world.clock.advance_seconds(43_200);
     assert_eq!(send_all(&stage).await, 10, "on the next day");
     for number in 0..10 {
-        invited(&stage, &admin, &format!("ida@{number}.org.example")).await;
+        invited(&admin, &format!("ida@{number}.org.example")).await;
         assert_eq!(send_all(&stage).await, 1);
         accept_last(&stage).await;
     }
     for number in 0..60 {
-        invited(&stage, &admin, &format!("eve@{number}.example")).await;
+        invited(&admin, &format!("eve@{number}.example")).await;
     }
     assert_eq!(send_all(&stage).await, 60, "accepted invitations raise the budget");
 }
