@@ -869,8 +869,8 @@ class CheckedInObjective(TypedDict):
     """Objective of a wider scope that this one supports. Null if there is none or the key cannot see it."""
 
     linked_summary_ids: list[str]
-    """Ids of the summaries that include this objective, oldest first. Archived summaries and summaries
-    that the key cannot see are omitted. Empty without `summaries:read`.
+    """Ids of the newest 100 summaries that include this objective and are not archived, oldest first.
+    Summaries that the key cannot see are omitted. Empty without `summaries:read`.
     """
 
     created_at: str
@@ -3644,8 +3644,8 @@ class Objective(TypedDict):
     """Objective of a wider scope that this one supports. Null if there is none or the key cannot see it."""
 
     linked_summary_ids: list[str]
-    """Ids of the summaries that include this objective, oldest first. Archived summaries and summaries
-    that the key cannot see are omitted. Empty without `summaries:read`.
+    """Ids of the newest 100 summaries that include this objective and are not archived, oldest first.
+    Summaries that the key cannot see are omitted. Empty without `summaries:read`.
     """
 
     created_at: str

@@ -671,8 +671,8 @@ export interface CheckedInObjective {
   /** Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. */
   parent_id: string | null;
   /**
-   * Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that the
-   * key cannot see are omitted. Empty without `summaries:read`.
+   * Ids of the newest 100 summaries that include this objective and are not archived, oldest first. Summaries
+   * that the key cannot see are omitted. Empty without `summaries:read`.
    */
   linked_summary_ids: Array<string>;
   /** Time of creation, which never changes. */
@@ -2915,8 +2915,8 @@ export interface Objective {
   /** Objective of a wider scope that this one supports. Null if there is none or the key cannot see it. */
   parent_id: string | null;
   /**
-   * Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that the
-   * key cannot see are omitted. Empty without `summaries:read`.
+   * Ids of the newest 100 summaries that include this objective and are not archived, oldest first. Summaries
+   * that the key cannot see are omitted. Empty without `summaries:read`.
    */
   linked_summary_ids: Array<string>;
   /** Time of creation, which never changes. */

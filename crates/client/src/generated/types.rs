@@ -1088,8 +1088,8 @@ pub struct CheckedInObjective {
     pub last_check_in_at: Option<String>,
     /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
     pub parent_id: Option<String>,
-    /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
-    /// the key cannot see are omitted. Empty without `summaries:read`.
+    /// Ids of the newest 100 summaries that include this objective and are not archived, oldest first.
+    /// Summaries that the key cannot see are omitted. Empty without `summaries:read`.
     pub linked_summary_ids: Vec<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
@@ -4837,8 +4837,8 @@ pub struct Objective {
     pub last_check_in_at: Option<String>,
     /// Objective of a wider scope that this one supports. Null if there is none or the key cannot see it.
     pub parent_id: Option<String>,
-    /// Ids of the summaries that include this objective, oldest first. Archived summaries and summaries that
-    /// the key cannot see are omitted. Empty without `summaries:read`.
+    /// Ids of the newest 100 summaries that include this objective and are not archived, oldest first.
+    /// Summaries that the key cannot see are omitted. Empty without `summaries:read`.
     pub linked_summary_ids: Vec<String>,
     /// Time of creation, which never changes.
     pub created_at: String,
