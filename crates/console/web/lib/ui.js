@@ -299,7 +299,7 @@ export function Filters({ filters, children }) {
     <div class="filter-fields">${filters.filter((filter) => !filter.isMore || isOpen || query[filter.name])
       .map((filter) => html`<${OneFilter} key=${filter.name + filter.label} filter=${filter} />`)}</div>
     ${(children || filters.length > 1) && html`<div class="actions">
-      ${filters.length > 1 && html`<${Button} kind="quiet" disabled=${set.length === 0} onClick=${clear}>${t.clear}</${Button}>
+      ${filters.length > 1 && html`<${Button} kind="quiet icon" aria-label=${t.clear} title=${t.clear} disabled=${set.length === 0} onClick=${clear}>✕</${Button}>
         <${Button} kind=${`quiet ${hasMore ? "" : "narrow"}`} aria-expanded=${String(isOpen)} onClick=${() => setIsOpen(!isOpen)}>
           <span class="desk">${isOpen ? t.fewerFilters : t.moreFilters}</span><span class="narrow">${t.filtersSet(set.length)}</span></${Button}>`}
       ${children}</div>`}
