@@ -3,9 +3,9 @@
 mod matters;
 
 pub use matters::{
-    EXPIRES_WITHIN_DAYS, QUIET_DAYS, filter_awaited, filter_quiet, find_return_reasons, of_assignment,
+    EXPIRES_WITHIN_DAYS, QUIET_DAYS, bound_ends, filter_awaited, filter_quiet, find_return_reasons, of_assignment,
     of_connector, of_key, of_objective, of_returned_draft, of_returned_objective, of_shared_summary, of_summary,
-    of_webhook, soon,
+    of_webhook,
 };
 
 use std::collections::BTreeMap;

@@ -49,7 +49,7 @@ pub fn of_connector(connector: &Connector) -> Option<Matter> {
 
 /// Returns the bounds of the ends of the keys that are valid and expire soon.
 #[must_use]
-pub const fn soon(now: Timestamp) -> Bounds<Timestamp> {
+pub const fn bound_ends(now: Timestamp) -> Bounds<Timestamp> {
     let end = now.plus_seconds(EXPIRES_WITHIN_DAYS * DAY_SECONDS);
     Bounds {
         gte: Some(Timestamp::from_millis(now.millis() + 1)),

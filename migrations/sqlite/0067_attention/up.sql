@@ -5,7 +5,7 @@ UPDATE api_keys SET notable_end = expires_at WHERE kind = 'key' AND revoked_at I
 ALTER TABLE connectors ADD COLUMN incomplete_at INTEGER;
 UPDATE connectors SET incomplete_at = last_sync_at
     WHERE last_sync_status <> 'succeeded' AND (type <> 'scim' OR paused_at IS NULL);
--- What waits for an admin is read from its own ranges, whatever else there is.
+-- Each kind of matter is read from a range of its own, whatever else there is.
 CREATE INDEX api_keys_by_notable_end ON api_keys (tenant_id, notable_end, id);
 CREATE INDEX connectors_by_pause ON connectors (tenant_id, paused_at, id);
 CREATE INDEX connectors_by_incomplete_sync ON connectors (tenant_id, incomplete_at, id);

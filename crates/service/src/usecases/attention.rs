@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use candor_attention::{
-    Attention, AttentionKind, MAX_OF_KIND, Matter, PartOfAttention, filter_awaited, filter_quiet,
+    Attention, AttentionKind, MAX_OF_KIND, Matter, PartOfAttention, bound_ends, filter_awaited, filter_quiet,
     find_return_reasons, of_assignment, of_connector, of_key, of_objective, of_returned_draft,
-    of_returned_objective, of_shared_summary, of_summary, of_webhook, soon,
+    of_returned_objective, of_shared_summary, of_summary, of_webhook,
 };
 use candor_domain::access::{Access, Permission};
 use candor_domain::assignment::{self, Assignment};
@@ -83,12 +83,16 @@ impl Reader<'_> {
 
     /// Reads subscriptions, connectors and keys.
     async fn read_settings(&self) -> Result<Parts, Error> {
-        let keys = rows::api_keys::ending_within(soon(self.now), MAX_OF_KIND);
+        let keys = rows::api_keys::ending_within(bound_ends(self.now), MAX_OF_KIND);
         let (inactive, failing, paused, incomplete, keys) = tokio::try_join!(
-            self.read(&[AttentionKind::WebhookInactive], rows::webhooks::inactive(&FIRST), of_webhook),
-            self.read(&[AttentionKind::WebhookFailing], rows::webhooks::failing(&FIRST), of_webhook),
-            self.read(&[AttentionKind::ConnectorPaused], rows::connectors::paused(MAX_OF_KIND), of_connector),
-            self.read(&[AttentionKind::ConnectorFailing], rows::connectors::incomplete(MAX_OF_KIND), of_connector),
+            self.read(&[AttentionKind::WebhookInactive], rows::webhooks::list_inactive(&FIRST), of_webhook),
+            self.read(&[AttentionKind::WebhookFailing], rows::webhooks::list_failing(&FIRST), of_webhook),
+            self.read(&[AttentionKind::ConnectorPaused], rows::connectors::list_paused(MAX_OF_KIND), of_connector),
+            self.read(
+                &[AttentionKind::ConnectorFailing],
+                rows::connectors::list_incomplete(MAX_OF_KIND),
+                of_connector
+            ),
             self.read(&[AttentionKind::ApiKeyExpiring], keys, |key| of_key(key, self.now)),
         )?;
         Ok([inactive, failing, paused, incomplete, keys].concat())

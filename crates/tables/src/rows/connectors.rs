@@ -52,13 +52,13 @@ stored! {
 
 /// List of the paused connectors, the last paused one first (decision A21).
 #[must_use]
-pub fn paused(limit: u16) -> TypedListing<Connector> {
+pub fn list_paused(limit: u16) -> TypedListing<Connector> {
     with_time("paused_at", limit)
 }
 
 /// List of the connectors whose newest sync was incomplete, the newest sync first (decision A21).
 #[must_use]
-pub fn incomplete(limit: u16) -> TypedListing<Connector> {
+pub fn list_incomplete(limit: u16) -> TypedListing<Connector> {
     with_time("incomplete_at", limit)
 }
 

@@ -268,7 +268,7 @@ pub const FAILING_DUE: LookupColumn<Subscription> = LookupColumn::column("failin
 
 /// List of the inactive subscriptions (decision A21).
 #[must_use]
-pub fn inactive(page: &PageRequest) -> TypedListing<Subscription> {
+pub fn list_inactive(page: &PageRequest) -> TypedListing<Subscription> {
     let mut webhooks = Listing::new::<Subscription>(Subscription::DEFAULT, page);
     webhooks.is(ACTIVE, Some(SqlValue::Flag(false)));
     webhooks.into_list()
@@ -276,7 +276,7 @@ pub fn inactive(page: &PageRequest) -> TypedListing<Subscription> {
 
 /// List of the active subscriptions whose newest delivery failed (decision A21).
 #[must_use]
-pub fn failing(page: &PageRequest) -> TypedListing<Subscription> {
+pub fn list_failing(page: &PageRequest) -> TypedListing<Subscription> {
     let mut webhooks = Listing::new::<Subscription>(Subscription::DEFAULT, page);
     webhooks.is(ACTIVE, Some(SqlValue::Flag(true)));
     webhooks

@@ -92,10 +92,10 @@ mod tests {
         let lasting = ApiKey { created_at: NOW, expires_at: Some(month), ..key() };
         assert_eq!(lasting.notable_end(), Some(month));
         let session = ApiKey { kind: ApiKeyKind::Session, ..lasting.clone() };
-        let revoked = ApiKey { revoked_at: Some(NOW), ..lasting.clone() };
+        let revoked_key = ApiKey { revoked_at: Some(NOW), ..lasting.clone() };
         let short = ApiKey { expires_at: Some(day), ..lasting.clone() };
         let endless = ApiKey { expires_at: None, ..lasting };
-        assert_eq!([session, revoked, short, endless].map(|one| one.notable_end()), [None; 4]);
+        assert_eq!([session, revoked_key, short, endless].map(|one| one.notable_end()), [None; 4]);
     }
 
     #[test]
