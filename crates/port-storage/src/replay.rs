@@ -1,4 +1,4 @@
-//! Replays: stored replies to requests with an idempotency key.
+//! Replays: replies for retries of requests with an idempotency key.
 
 use candor_domain::idempotency::Fingerprint;
 

@@ -250,8 +250,8 @@ fn names(
         let first = given.unwrap_or_else(|| person.first_name.clone());
         return Ok((first, family.unwrap_or_else(|| person.last_name.clone())));
     }
-    let formatted = part("name.formatted", "formatted")?;
-    let display_name = text_of("displayName", document.core("displayName"))?.or(formatted);
+    let whole_name = part("name.formatted", "formatted")?;
+    let display_name = text_of("displayName", document.core("displayName"))?.or(whole_name);
     if let Some((first, rest)) = display_name.as_deref().and_then(|name| name.split_once(char::is_whitespace)) {
         return Ok((given.unwrap_or_else(|| first.to_owned()), family.unwrap_or_else(|| rest.trim().to_owned())));
     }

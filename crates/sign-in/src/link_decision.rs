@@ -165,8 +165,8 @@ fn link_first(settings: LinkSettings<'_>, person: &LinkCandidate) -> Result<Sign
     if person.is_unlinked {
         return Err(LinkError::NeedsAdmin);
     }
-    // The invitation went to the address, so its acceptance proves more than an address or an external id, which whoever
-    // writes people may have set, also before the person became an org admin.
+    // The invitation went to the address, so its acceptance proves more than an address or an external id. A key that
+    // writes people may have set these before the person became an org admin.
     if !accepts_invitation {
         let has_new_address = person.address_changed_at.is_some_and(|at| at > settings.created_at);
         let has_doubtful_address =

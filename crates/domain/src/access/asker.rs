@@ -93,7 +93,7 @@ impl Asker {
     /// [`Authority::may_have_the_replay_of`]. The caller must also cover the reach of `asker`.
     ///
     /// A response with a secret goes to the secret that asked for it alone: the key of the response may have got more access
-    /// since, and whoever has another secret of the same key, from before or after a rotation, may be a thief. The previous
+    /// since, and another secret of the same key, from before or after a rotation, may be a thief's. The previous
     /// secret of a key gets replays of its own requests as the previous one alone.
     #[must_use]
     pub fn may_have_the_replay_of(&self, asker: &Self) -> bool {

@@ -233,17 +233,15 @@ pub struct Caller {
     /// The identity provider whose bearer token authenticated the request instead of an API key (decision B11). `key`
     /// is then an id of the account at the provider. `None` for a request with an API key.
     pub identity_provider: Option<IdentityProviderId>,
-    /// The session that the key ends with: the key itself if it is a session, or the session that created the key.
-    /// `None` for a key that no session created (decision B10).
+    /// The session that the key ends with: itself, or the session that created it (decision B10). `None` without one.
     pub session: Option<KeyId>,
     /// Expiry time of the key, or `None` if it does not expire.
     pub expires_at: Option<Timestamp>,
-    /// Networks from which the key can be used. The networks of each key that this key creates lie inside them.
+    /// Networks from which the key can be used. Those of each key that it creates lie inside them.
     pub allowed_networks: AllowedNetworks,
-    /// The secret of the key, or the bearer token, by which the request was authenticated. `None` until it is known.
+    /// The secret or bearer token of the request. `None` until it is known.
     pub secret: Option<SecretMark>,
-    /// `true` for the previous secret of a key after a rotation. It neither rotates its key nor gets what another secret
-    /// made (decision B7).
+    /// `true` for the previous secret of a key, which neither rotates it nor gets what another secret made (decision B7).
     pub has_previous_secret: bool,
     pub quotas: Quotas,
 }

@@ -161,8 +161,8 @@ mod tests {
     #[test]
     fn narrowed_changes_are_those_that_the_reader_sees() {
         let states = [json!({"a": 1, "b": [1, 2], "c": [3]}), json!({"a": 2, "b": [1, 4], "c": [3, 5, 6]})];
-        let shown = [json!({"a": 1, "b": [1], "c": [3]}), json!({"a": 2, "b": [1], "c": [3, 5]})];
-        let side = |at: usize| Side { whole: &states[at], shown: &shown[at] };
+        let changed_values = [json!({"a": 1, "b": [1], "c": [3]}), json!({"a": 2, "b": [1], "c": [3, 5]})];
+        let side = |at: usize| Side { whole: &states[at], shown: &changed_values[at] };
         let mut changes = difference(&states[0], &states[1]);
         narrow(&mut changes, side(0), side(1));
         let expected_changes = json!({"a": {"from": 1, "to": 2}, "c": {"from": [3], "to": [3, 5]}});

@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn twin_keeps_its_key_until_it_gets_another_name() {
+    fn twin_keeps_its_key_until_renamed() {
         let draft = Draft { name: "e\u{301}LAN".to_owned(), category: "Drive".to_owned(), tone: Tone::Neutral };
         let time = Timestamp::from_millis(1);
         let attribute = Attribute::create(AttributeId::from_ulid(Ulid(1)), draft, None, time).unwrap().state;

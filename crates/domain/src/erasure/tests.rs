@@ -119,11 +119,11 @@ fn events_of_messages_and_connectors_lose_only_the_texts() {
 #[test]
 fn event_of_a_resource_under_a_hold_keeps_its_data() {
     let (person, id) = (EmployeeId::from_ulid(Ulid(7)), Ulid(8));
-    let held = Mentions::new(person, [], None).except([id.0.to_be_bytes()]);
+    let held_mentions = Mentions::new(person, [], None).except([id.0.to_be_bytes()]);
     let observation = format!(r#"{{"id":"obs_{id}","employee_id":"{person}"}}"#);
-    assert_eq!(erased_event_data(EventType::ObservationCreated, &observation, AT, &held), None);
+    assert_eq!(erased_event_data(EventType::ObservationCreated, &observation, AT, &held_mentions), None);
     let message = format!(r#"{{"id":"msg_1","conversation_id":"cnv_{id}","author_id":"{person}","body":"Hi"}}"#);
-    assert_eq!(erased_event_data(EventType::ConversationMessageCreated, &message, AT, &held), None);
+    assert_eq!(erased_event_data(EventType::ConversationMessageCreated, &message, AT, &held_mentions), None);
 }
 
 #[test]

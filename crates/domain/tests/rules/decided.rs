@@ -13,7 +13,7 @@ fn object(text: &str) -> Object {
 }
 
 #[test]
-fn changed_objective_is_approved_again_until_it_is_finished() {
+fn changed_objective_is_approved_again_unless_finished() {
     let approve = |status| {
         let objective =
             Objective { status, changed_since_approval: true, approved_at: Some(AT), ..plain_objective() };
@@ -45,7 +45,7 @@ fn action_has_the_text_of_its_body() {
 }
 
 #[test]
-fn first_submission_records_the_key_results_and_tells_the_manager() {
+fn first_submission_records_key_results_and_tells_the_manager() {
     let results = r#"[{"id":"kr_00000000000000000000000001","title":"a","metric":"number","start":1,"target":9,"weight":1}]"#;
     let key_results = key_result::parse(results).unwrap();
     for (key_results, is_recorded) in [(key_results, true), (vec![], false)] {
@@ -63,8 +63,8 @@ fn managed_member_is_changed_by_its_connector_only() {
     let body = r#"{"first_name":"Eva"}"#;
     let rename = |person: &Employee, acting| {
         let patch = people::Patch::parse(object(body)).resolve_with(person);
-        let found = people::References { acting, ..people::References::default() };
-        person.update(&patch.ok()?, &found, LATER).ok()
+        let references = people::References { acting, ..people::References::default() };
+        person.update(&patch.ok()?, &references, LATER).ok()
     };
     assert!(rename(&managed_person, Some(id(5))).is_some_and(|decision| decision.is_some()));
     assert_eq!((rename(&managed_person, Some(id(6))), rename(&managed_person, None)), (None, None));
@@ -75,8 +75,9 @@ fn named_department_replaces_the_stored_one() {
     let person = Employee { department_id: Some(id(3)), ..plain_employee() };
     for (number, is_archived, is_accepted) in [(4, false, true), (4, true, false), (3, true, true)] {
         let patch = people::Patch { department: Some(Some(id(number).into())), ..people::Patch::default() };
-        let found = people::References { department_archived: Some(is_archived), ..people::References::default() };
-        let update = person.update(&patch, &found, LATER);
+        let references =
+            people::References { department_archived: Some(is_archived), ..people::References::default() };
+        let update = person.update(&patch, &references, LATER);
         assert_eq!(update.is_ok(), is_accepted, "{number} {is_archived}");
         let department = update.ok().flatten().map(|decision| decision.state.department_id);
         assert_eq!(department, (number == 4 && is_accepted).then_some(Some(id(4))), "{number}");
@@ -102,8 +103,9 @@ fn editor_of_a_summary_is_noted_once_for_each_kind_of_content() {
     };
     let edit = |body: &str, editor: u128| {
         let patch = summary::Patch::parse(object(body)).resolve_with(&summary).unwrap();
-        let found = summary::References::default();
-        let update = summary.update(&summary, patch, &found, Some(id(editor)), false, LATER).unwrap().unwrap();
+        let references = summary::References::default();
+        let update =
+            summary.update(&summary, patch, &references, Some(id(editor)), false, LATER).unwrap().unwrap();
         (update.state.edited_by, update.state.editor_ids)
     };
     for body in [r#"{"title":"Other"}"#, r#"{"included_objective_ids":[]}"#, r#"{"included_observation_ids":[]}"#]

@@ -192,8 +192,9 @@ async fn feed_page_with_large_events_ends_early_without_gaps() {
     let (page, newest_ids) = (newest.json(), ids_in(&newest.json()));
     assert!(newest_ids.len() > 10 && expected_ids.ends_with(&newest_ids), "{newest_ids:?}");
     assert_eq!(page["has_more"], false);
-    let behind = world.get(&format!("/v1/events?cursor={}", page["next_cursor"].as_str().unwrap())).await.json();
-    assert_eq!(behind["data"], json!([]), "the page ends with the newest event");
+    let next_page =
+        world.get(&format!("/v1/events?cursor={}", page["next_cursor"].as_str().unwrap())).await.json();
+    assert_eq!(next_page["data"], json!([]), "the page ends with the newest event");
 }
 
 #[tokio::test]

@@ -74,7 +74,7 @@ async fn secret_is_replayed_to_the_secret_that_asked_alone() {
 }
 
 #[tokio::test]
-async fn previous_secret_gets_no_replay_of_the_secret_before_it() {
+async fn previous_secret_gets_no_replay_of_an_earlier_secret() {
     for shared in every_store().await {
         let world = &shared.world;
         let (id, first) = create_key(world, "Asker", Value::Null).await;
@@ -88,10 +88,15 @@ async fn previous_secret_gets_no_replay_of_the_secret_before_it() {
         let ways =
             ways_to_get_a_secret(&other, &invite(world).await, &json!(world.clock.now().plus_seconds(3_000)));
         for (path, body, _) in &ways {
-            let asked = send_once(world, &first, (path, body)).await;
-            assert!([200, 201].contains(&asked.status), "{} {path}: {}", shared.name, asked.text());
+            let first_response = send_once(world, &first, (path, body)).await;
+            assert!(
+                [200, 201].contains(&first_response.status),
+                "{} {path}: {}",
+                shared.name,
+                first_response.text()
+            );
             let replay = send_once(world, &first, (path, body)).await;
-            assert_eq!(replay.text(), asked.text(), "{} {path}: the same previous secret", shared.name);
+            assert_eq!(replay.text(), first_response.text(), "{} {path}: the same previous secret", shared.name);
         }
         let third = rotate().await;
         for (path, body, _) in &ways {
@@ -103,7 +108,7 @@ async fn previous_secret_gets_no_replay_of_the_secret_before_it() {
 
 /// Of equal requests at once, one rotates the key. The others began with the secret that is the previous one then.
 #[tokio::test]
-async fn new_secret_is_replayed_to_no_request_that_began_before_the_rotation() {
+async fn rotation_is_replayed_to_no_request_that_began_before() {
     for shared in every_store().await {
         let world = &shared.world;
         for _ in 0..8 {

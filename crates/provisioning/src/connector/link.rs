@@ -158,10 +158,17 @@ mod tests {
         assert_eq!(unreadable, ExtraAttributes::Unreadable(deep_text));
         assert_eq!(unreadable.document(), UserDocument::default());
         let text = r#"{"nickName":"Adi","title":null}"#;
-        let known = ExtraAttributes::from_stored(text.to_owned());
-        assert_eq!(serde_json::to_string(&known).unwrap(), text);
-        assert!(known.is_equal(&ExtraAttributes::from_stored(r#"{"title":null,"nickName":"Adi"}"#.to_owned())));
-        assert!(!known.is_equal(&unreadable) && !unreadable.is_equal(&known) && unreadable.is_equal(&unreadable));
+        let known_attributes = ExtraAttributes::from_stored(text.to_owned());
+        assert_eq!(serde_json::to_string(&known_attributes).unwrap(), text);
+        assert!(
+            known_attributes
+                .is_equal(&ExtraAttributes::from_stored(r#"{"title":null,"nickName":"Adi"}"#.to_owned()))
+        );
+        assert!(
+            !known_attributes.is_equal(&unreadable)
+                && !unreadable.is_equal(&known_attributes)
+                && unreadable.is_equal(&unreadable)
+        );
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) struct Budget {
 
 impl Budget {
     /// Returns the budget of the service itself.
-    pub(super) const fn unlimited() -> Self {
+    pub(super) const fn new_unlimited() -> Self {
         Self { comparisons: usize::MAX, bytes: usize::MAX, has_bounds: false }
     }
 
@@ -311,7 +311,7 @@ mod tests {
         }
     }
 
-    /// What the service sets is bounded elsewhere. If it were left out here, it would look as if it were removed.
+    /// The values that the service sets are bounded elsewhere. A value that was left out here would look as if it were removed.
     #[test]
     fn put_has_no_bounds() {
         let long = candor_forms::json::Value::Text("x".repeat(super::MAX_VALUE_BYTES));

@@ -20,11 +20,11 @@ pub(super) fn value_in<'a>(
                 |item: &'a Value| if let Value::Object(members) = item { Some(members) } else { None };
             let (objects, entries): (Vec<&Value>, Vec<&Object>) =
                 items.iter().filter_map(|item| Some((item, members_of(item)?))).unzip();
-            let at = match conditions {
+            let index = match conditions {
                 Some(conditions) => entries.iter().position(|entry| matches(entry, conditions))?,
                 None => main_entry(&entries).unwrap_or(0),
             };
-            *objects.get(at)?
+            *objects.get(index)?
         }
         other @ (Value::Null
         | Value::Bool(_)

@@ -23,7 +23,7 @@ impl UserDocument {
 
     /// Sets or removes the attribute that a path names. Without bounds, each change is refused before it begins.
     fn change_if_possible(&mut self, path: &ScimPath, verb: PatchVerb, value: Option<Value>) {
-        if path.attribute.is_some() && self.change(path, verb, value, &mut Budget::unlimited()).is_err() {
+        if path.attribute.is_some() && self.change(path, verb, value, &mut Budget::new_unlimited()).is_err() {
             self.extensions.retain(|(_, members)| !members.is_empty());
         }
     }

@@ -231,8 +231,8 @@ async fn objective_lists_its_unarchived_summaries(world: CaseContext) {
         "summaries of another tenant are not linked"
     );
     let many: Vec<_> = (0..=MAX_LINKED_SUMMARIES).map(|_| including(&[goal.id])).collect();
-    world.save(many.iter().map(|it| Write::put(&Row::new(it.clone()))).collect()).await;
-    let newest_ids: Vec<_> = many[1..].iter().map(|it| it.id).collect();
+    world.save(many.iter().map(|summary| Write::put(&Row::new(summary.clone()))).collect()).await;
+    let newest_ids: Vec<_> = many[1..].iter().map(|summary| summary.id).collect();
     assert_eq!(linked_summaries(&world, goal.id).await, newest_ids, "the newest 100 (§8)");
     let due = Objective { status: ObjectiveStatus::Approved, ..make.objective(person.id) };
     let about = including(&[due.id]);

@@ -56,8 +56,8 @@ async fn request_about_another_attribute_keeps_mapped_fields() {
                 assert_eq!(response.status, 200, "{what}: {}", response.text());
                 assert_eq!(kept_fields().await, fields, "{what}: {path}");
             }
-            let shown = provider.get(&format!("/Users/{id}")).await.json();
-            let put = provider.send("PUT", &format!("/Users/{id}"), Some(&shown)).await;
+            let shown_user = provider.get(&format!("/Users/{id}")).await.json();
+            let put = provider.send("PUT", &format!("/Users/{id}"), Some(&shown_user)).await;
             assert!([200, 400].contains(&put.status), "{what}: {}", put.text());
             assert_eq!(kept_fields().await, fields, "{what}: what was shown is sent again");
         }

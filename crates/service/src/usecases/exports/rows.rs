@@ -92,8 +92,8 @@ async fn page<T: Resource + Stored>(
     let (mut piece_begins, mut turn) = (0, None);
     while page.read < most {
         let limit = page.next_read.min(most - page.read);
-        let after = page.last.unwrap_or(place.id);
-        let rows = services.store.entries::<T>(tenant, TypedListing::after_id(after, limit)).await?;
+        let last_id = page.last.unwrap_or(place.id);
+        let rows = services.store.entries::<T>(tenant, TypedListing::after_id(last_id, limit)).await?;
         page.is_last = rows.len() < usize::from(limit);
         for row in rows {
             if page.text.len() >= PAGE_BYTES {
