@@ -10,7 +10,7 @@ import { forgetPeople } from "./lib/people.js";
 import { href, isAt, useRoute } from "./lib/router.js";
 import { can, commandLine, ended, enter, isAdmin, isBound, isOperator, isSession, offered, session, sight, signOut } from "./lib/session.js";
 import { DENSITIES, density, setDensity, setTheme, theme, THEMES } from "./lib/theme.js";
-import { toast, Toasts } from "./lib/toast.js";
+import { forgetToasts, toast, Toasts } from "./lib/toast.js";
 import { Badge, Button, Empty, Field, isDrawerOpen, Problem, Skeleton, Waiting } from "./lib/ui.js";
 import { Confirm, Dialog } from "./lib/dialog.js";
 import { html, useEffect, useLayoutEffect, useRef, useState, useStore } from "./lib/view.js";
@@ -227,7 +227,7 @@ export function App({ reason }) {
   const end = useStore(ended);
   const seen = useStore(sight);
   const owner = current ? `sight ${seen}` : "";
-  useLayoutEffect(() => (forgetPeople(), forgetKept(), unreadCount.set(null)), [owner]);
+  useLayoutEffect(() => (forgetPeople(), forgetKept(), forgetToasts(), unreadCount.set(null)), [owner]);
   const isShut = !current || end === "refused";
   const waiting = useStore(commandLine);
   if (waiting) return html`<${CommandLineEntrance} waiting=${waiting} />`;

@@ -231,7 +231,7 @@ async function answered(method, path, options, stop, cancel) {
       });
       continue;
     }
-    if (answer.status === 401 && options.key === undefined) access.refused(key);
+    if (answer.status === 401) access.refused(key);
     throw error;
   }
 }

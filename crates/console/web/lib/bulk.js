@@ -7,7 +7,7 @@
 // The writes go one after the other, so that the quota is kept. Rows that the service refuses stay selected, with the reason.
 
 import { t } from "../texts.js";
-import { written } from "./api.js";
+import { access, written } from "./api.js";
 import { useAction } from "./data.js";
 import { Dialog } from "./dialog.js";
 import { Part } from "./form.js";
@@ -67,9 +67,11 @@ function Run({ of, action, onClose }) {
   const { run, isBusy } = useAction(async () => {
     /** @type {{ row: any, reason: string }[]} */
     const failed = [];
+    const { key } = access;
     setRefused([]);
     for (const [at, row] of rows.entries()) {
-      if (isStopped.current) break;
+      // The next session may belong to another organization.
+      if (isStopped.current || access.key !== key) break;
       setDone(at);
       const isLast = at === rows.length - 1;
       await action.send(row, value, isLast ? {} : { quiet: true }).catch((error) =>

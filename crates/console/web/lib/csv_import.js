@@ -2,7 +2,7 @@
 // nothing, and it ends with the session.
 
 import { t } from "../texts.js";
-import { request } from "./api.js";
+import { access, request } from "./api.js";
 import { cells, records, withCells, withHeader } from "./csv.js";
 import { AS_NAMED, guess, keep, leftOut, recall, sentHeader } from "./csv_columns.js";
 import { cellsBeyondAscii, decode, separatorOf, withCommas, withoutSeparatorLine } from "./csv_file.js";
@@ -122,14 +122,15 @@ export async function clearWith(isClearing) {
   if (current.value.file && current.value.isAgreed) await check();
 }
 
-/** Runs work for the current file. Its end changes nothing if the person has chosen another file meanwhile.
- * @param {"check" | "apply"} busy @param {(file: Chosen) => Promise<Partial<Import>>} work */
+/** Runs work for the current file, to its end with the key of its beginning: the next session may belong to another
+ * organization. Its end changes nothing if the person has chosen another file meanwhile.
+ * @param {"check" | "apply"} busy @param {(file: Chosen, key: string) => Promise<Partial<Import>>} work */
 async function run(busy, work) {
   const { file, isClearing } = current.value;
   if (!file) return;
   const isCurrent = () => current.value.file === file && current.value.isClearing === isClearing;
   amend({ busy, error: null });
-  const changes = await work(file).catch((error) => ({ error: asApiError(error) }));
+  const changes = await work(file, access.key ?? "").catch((error) => ({ error: asApiError(error) }));
   if (isCurrent()) amend({ ...changes, busy: null });
 }
 
@@ -142,10 +143,10 @@ const parameters = () => ({ empty: current.value.isClearing ? "clear" : undefine
   ignore_columns: leftOut(current.value.fields) });
 
 const check = () =>
-  run("check", async (file) => {
+  run("check", async (file, key) => {
     const { fields } = current.value;
     const query = { ...parameters(), dry_run: true };
-    const { data } = await request("POST", "/employees/csv", { csv: sent(file), query });
+    const { data } = await request("POST", "/employees/csv", { csv: sent(file), query, key });
     // The API has read the header, so the fields are right for the next file, too.
     await keep(file.header, fields);
     const isChanged = current.value.fields !== fields || current.value.corrections.size > 0;
@@ -153,9 +154,9 @@ const check = () =>
   });
 
 export const apply = () =>
-  run("apply", async (file) => {
+  run("apply", async (file, key) => {
     amend({ done: 0 });
-    const result = await applied(sent(file), parameters(), (done) => amend({ done }));
+    const result = await applied(sent(file), { query: parameters(), key }, (done) => amend({ done }));
     toast(t.csv.applied(file.name));
     return { result };
   });
@@ -163,13 +164,13 @@ export const apply = () =>
 /**
  * Applies a file in parts and adds their reports up. Managers that a later part creates are resolved by a second
  * pass over the rows that the first one refused.
- * @param {string} text @param {import("./api.js").Query} query @param {(rows: number) => void} onDone
+ * @param {string} text @param {{ query: import("./api.js").Query, key: string }} options @param {(rows: number) => void} onDone
  * @returns {Promise<Report>}
  */
-async function applied(text, query, onDone) {
+async function applied(text, options, onDone) {
   const [header = "", ...rows] = records(text);
   if (rows.length <= 2 * CHUNK_ROWS) {
-    const { data } = await request("POST", "/employees/csv", { csv: text, query });
+    const { data } = await request("POST", "/employees/csv", { csv: text, ...options });
     onDone(rows.length);
     return data;
   }
@@ -181,7 +182,7 @@ async function applied(text, query, onDone) {
     for (let start = 0; start < open.length; start += CHUNK_ROWS) {
       const part = open.slice(start, start + CHUNK_ROWS);
       const { data } = await request("POST", "/employees/csv",
-        { csv: [header, ...part.map(({ row }) => row), ""].join("\n"), query });
+        { csv: [header, ...part.map(({ row }) => row), ""].join("\n"), ...options });
       for (const name of /** @type {const} */ (["created", "updated", "deactivated",
         "skipped"])) sum[name] += data.data[name];
       errors.push(...data.data.errors.map((/** @type {Refused} */ one) =>

@@ -26,6 +26,9 @@ export function toast(text, tone = "good", undo) {
   setTimeout(() => drop(id), undo ? UNDO_MS : SHOWN_MS);
 }
 
+/** Drops all messages: what they take back belongs to the session before. */
+export const forgetToasts = () => toasts.set([]);
+
 /** Takes a change back, once. @param {Toast} one */
 function takeBack({ id, undo }) {
   drop(id);
