@@ -4,7 +4,7 @@ import { api } from "./service.mjs";
 import { away, days, flood, names, paste } from "./tasks_away.mjs";
 import { agreed, person, refusals, returned } from "./tasks_entrance.mjs";
 import { back, cancel, strangers, tabs, ticks } from "./tasks_history.mjs";
-import { columns, csv, files } from "./tasks_import.mjs";
+import { columns, csv, files, parts } from "./tasks_import.mjs";
 import { progress } from "./tasks_progress.mjs";
 import { colleague, frugal, mine, rights, team } from "./tasks_bound.mjs";
 import { draft, german, jump, keyboard, list, messages, undo } from "./tasks_find.mjs";
@@ -348,5 +348,5 @@ async function stale(page, { origin, check }) {
   check(email === "sam@example.com", `what another person saved is ${email}`);
 }
 
-export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, flood, days, names, files, columns, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
+export const TASKS = [glance, webhook, replay, csv, manager, erase, retain, search, review, progress, key, link, paste, away, flood, days, names, files, columns, parts, over, revoked, stale, tabs, strangers, back, ticks, cancel, sent, who, about, trail, unknown,
   hire, observe, plan, summarize, talk, ask, many, approve, resend, organization, print, leave, left, find, delegate, provide, reasons, unread, older, filters, team, mine, colleague, rights, frugal, provider, addresses, person, refusals, agreed, returned, jump, keyboard, list, messages, undo, german, draft];

@@ -134,3 +134,37 @@ export async function columns(_, { open, check, folder }) {
   check(storage.includes("manager_email") && !/Login|Boss|Notes|map@|Ada/.test(storage), `this browser keeps ${storage}`);
   await page.context().close();
 }
+
+/** Another session opens while a large file is applied in parts: each part has the key that began. */
+export async function parts(page, { check, origin }) {
+  const rows = Array.from({ length: 2500 }, (_, at) => `part${at}@example.com,Ada,Example`);
+  const keys = [];
+  const [begun, opened, ended] = [0, 1, 2].map(() => {
+    const one = {};
+    one.promise = new Promise((resolve) => (one.resolve = resolve));
+    return one;
+  });
+  const report = { data: { created: 1000, updated: 0, deactivated: 0, skipped: 0, errors: [] } };
+  await page.route("**/v1/employees/csv*", async (route) => {
+    if (route.request().url().includes("dry_run")) return route.continue();
+    keys.push(route.request().headers().authorization);
+    if (keys.length === 2) {
+      begun.resolve();
+      await opened.promise;
+    }
+    await route.fulfill({ status: 200, contentType: "application/json", body: JSON.stringify(report) });
+    if (keys.length === 3) ended.resolve();
+  });
+  await nav(page, "CSV import");
+  const buffer = Buffer.from(`email,first_name,last_name\n${rows.join("\n")}\n`);
+  await page.locator("input[type=file]").setInputFiles({ name: "parts.csv", mimeType: "text/csv", buffer });
+  await page.getByRole("button", { name: "Apply: create 2,500", exact: true }).click();
+  await begun.promise;
+  const link = await api("POST", "/portal-links", { name: "Opened meanwhile", scopes: ["webhooks:read"], expires_in: 3600 });
+  await page.evaluate((hash) => (location.hash = hash), new URL(link.url).hash);
+  await page.getByRole("dialog").getByRole("button", { name: "Open it" }).click();
+  await page.locator(".account").first().getByText("Opened meanwhile").waitFor();
+  opened.resolve();
+  await ended.promise;
+  check(new Set(keys).size === 1, `the parts had ${new Set(keys).size} keys`);
+}
