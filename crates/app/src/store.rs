@@ -15,7 +15,7 @@ use candor_settings::{Config, DatabaseUrl};
 
 mod failure;
 
-pub(crate) use failure::{StoreError, shorten};
+pub(crate) use failure::{StoreError, is_damage, known_remedy, shorten};
 
 /// Time limit for the database server to answer at start.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -282,14 +282,6 @@ fn unusable(config: &Config, error: &dyn std::fmt::Display) -> CommandError {
         return StoreError::Damaged { database, reason }.into();
     }
     StoreError::Unusable { database, reason }.into()
-}
-
-/// Messages of SQLite and of its checks for a damaged file.
-const DAMAGE: [&str; 3] = ["malformed", "file is not a database", "is damaged"];
-
-/// Returns `true` for the message of a damaged file.
-pub(crate) fn is_damage(reason: &str) -> bool {
-    DAMAGE.iter().any(|words| reason.contains(words))
 }
 
 /// Checks the pages, indexes and references of the embedded database. Does nothing for a server.

@@ -42,10 +42,7 @@ pub(crate) enum StoreError {
     )]
     NoDatabase(PathBuf),
     /// The file of the embedded database is damaged.
-    #[error(
-        "the database {database} is damaged: {reason}; stop the service, move the files of the database away, and \
-         install the newest backup with `candor restore`"
-    )]
+    #[error("the database {database} is damaged: {reason}; {RESTORE}")]
     Damaged {
         /// The database.
         database: String,
@@ -101,11 +98,30 @@ const REMEDIES: [(&[&str], &str); 9] = [
     ),
 ];
 
-/// Returns the remedy for a message of a database.
+/// Messages of SQLite and of its checks for a damaged file.
+const DAMAGE: [&str; 3] = ["malformed", "file is not a database", "is damaged"];
+
+/// Returns `true` for the message of a damaged file.
+pub(crate) fn is_damage(reason: &str) -> bool {
+    DAMAGE.iter().any(|words| reason.contains(words))
+}
+
+/// Remedy for a damaged file.
+const RESTORE: &str =
+    "stop the service, move the files of the database away, and install the newest backup with `candor restore`";
+
+/// Returns the remedy for a message of a database, and a general one for an unknown message.
 fn remedy(reason: &str) -> &'static str {
+    known_remedy(reason).unwrap_or("check that the database server runs and that CANDOR_DATABASE_URL is right")
+}
+
+/// Returns the remedy for a message of a database; `None` for an unknown message.
+pub(crate) fn known_remedy(reason: &str) -> Option<&'static str> {
+    if is_damage(reason) {
+        return Some(RESTORE);
+    }
     let has_all = |words: &&[&str]| words.iter().all(|word| reason.contains(word));
-    let remedy_text = REMEDIES.iter().find(|(words, _)| has_all(words)).map(|(_, remedy)| *remedy);
-    remedy_text.unwrap_or("check that the database server runs and that CANDOR_DATABASE_URL is right")
+    REMEDIES.iter().find(|(words, _)| has_all(words)).map(|(_, remedy)| *remedy)
 }
 
 #[cfg(test)]
@@ -126,6 +142,7 @@ mod tests {
             ("invalid connection string: invalid value for option `port`", "correct that option"),
             ("the database URL is not valid: sslmode=off is not one of disable, prefer", "correct that option"),
             ("invalid peer certificate: UnknownIssuer", "give the server a certificate"),
+            ("the store failed: database disk image is malformed", "stop the service, move the files"),
             (
                 "error connecting to server: Connection refused (os error 111)",
                 "check that the database server runs",

@@ -4,6 +4,8 @@ use std::error::Error;
 
 use serde_json::{Value, json};
 
+use crate::store;
+
 /// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
@@ -55,12 +57,16 @@ impl Finding {
         Self { check, state: State::Skipped, says: why.into(), remedy: None }
     }
 
-    /// Creates a finding from an error. The text after the first semicolon of its message is the remedy.
+    /// Creates a finding from an error. The text after the first semicolon of its message is the remedy; a message without
+    /// one has that of its database, if it is known.
     pub(super) fn from_error(check: &'static str, error: &dyn Error) -> Self {
         let line = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         match line.split_once("; ") {
             Some((says, remedy)) => Self::report_fault(check, says, remedy),
-            None => Self { check, state: State::Broken, says: line, remedy: None },
+            None => {
+                let remedy = store::known_remedy(&line).map(ToOwned::to_owned);
+                Self { check, state: State::Broken, says: line, remedy }
+            }
         }
     }
 
