@@ -169,6 +169,7 @@ async fn quotas_and_replays_belong_to_the_account() {
     assert_eq!((creation.status, create(&tokens[1]).await.json()), (201, creation.json()));
     assert_eq!(create(&foreign).await.status, 409, "the replay of another account");
     world.patch(&stage.path(), json!({"scopes": ["webhooks:write", "observations:read"]})).await;
+    world.patch(&format!("/v1/employees/{}", stage.person), json!({"role": "org_admin"})).await;
     let body = json!({"url": "https://hooks.example.com/in", "event_types": ["observation.created"]});
     let subscribe = async |text: &str| {
         let request = world.bare("POST", "/v1/webhooks").key(text).header("idempotency-key", "k2");
