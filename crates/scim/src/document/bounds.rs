@@ -280,13 +280,12 @@ mod tests {
         let object = |members| serde_json::json!({"q": lists(members)}).to_string();
         let list = |members| serde_json::json!({"q": [lists(members), {"type": "x", "value": "y"}]}).to_string();
         for (operation, body) in operations.iter().flat_map(|one| [(one, object(26)), (one, list(26))]) {
-            let error = document(&body).unwrap().apply(&patch(&vec![operation.clone(); 500])).unwrap_err();
-            let has_no_such_part = error.detail.contains("has no entries");
-            assert!(
-                error.detail.contains("would read and write") || has_no_such_part,
-                "{operation}: {}",
-                error.detail
-            );
+            let result = document(&body).unwrap().apply(&patch(&vec![operation.clone(); 500]));
+            // The first of them replaces the large list by a small value.
+            let becomes_small = result.as_ref().is_ok_and(|user| user.to_object().json_bytes() < 1_000);
+            let detail = result.map_or_else(|error| error.detail, |_| String::new());
+            let is_refused = detail.contains("would read") || detail.contains("has no entries");
+            assert!(becomes_small || is_refused, "{operation}: {detail}");
         }
         for operation in &operations[..5] {
             let result = document(&object(2)).unwrap().apply(&patch(&vec![operation.clone(); 500]));
