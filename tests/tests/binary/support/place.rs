@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,12 +17,17 @@ const MASTER_KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
+    /// Creates an empty folder. A test that was killed may have left one with the same name.
     pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
-        let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("candor-e2e-{}-{number}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
+        loop {
+            let number = COUNT.fetch_add(1, Ordering::Relaxed);
+            let path = std::env::temp_dir().join(format!("candor-e2e-{}-{number}", std::process::id()));
+            match fs::create_dir(&path) {
+                Ok(()) => return Self(path),
+                Err(error) => assert_eq!(error.kind(), ErrorKind::AlreadyExists, "{}", path.display()),
+            }
+        }
     }
 
     pub(crate) fn path(&self) -> &Path {
