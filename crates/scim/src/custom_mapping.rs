@@ -99,6 +99,8 @@ mod tests {
             assert_eq!(mapping(path).refusal(), None, "{path}");
         }
         let refused_paths = [
+            "addresses.primary",
+            "x-desk.Primary",
             "userName",
             "externalId",
             "active",

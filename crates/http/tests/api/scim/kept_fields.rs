@@ -19,6 +19,7 @@ fn cases() -> Vec<(&'static str, Map<String, Value>, Value, Value)> {
         ("many extensions", paths(20, &|number| format!("urn:x:{number}:2.0:User:v")), json!("v"), json!({})),
         ("an attribute with all its members", subs(2), json!("v"), json!({"q": members})),
         ("an attribute of many numbers", subs(2), json!("v"), json!({"q": {"a": vec![vec![1.5; 150]; 15]}})),
+        ("a boolean at the place of a name", paths(1, &|_| "name.formatted".to_owned()), json!(true), json!({})),
         ("a text at the place of an attribute", subs(2), json!("v"), json!({"q": "a text"})),
         (
             "a list at the place of a value",
